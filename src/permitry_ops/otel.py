@@ -143,7 +143,6 @@ class OtelRecorder(Listener):
         self._undos.add(1, {_TOOL: call.tool})
 
     def _span(self, key: _Key, call: ToolCall) -> _Open:
-        """Return the span of a call, a new one where it has none."""
         if key not in self._open:
             attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function", _TOOL: call.tool}
             attributes["permitry.call.digest"] = call.digest

@@ -53,8 +53,7 @@ Result = TypeVar("Result", types.ReadResourceResult, types.GetPromptResult)
 class Contents:
     """Lists and gets what servers offer besides tools.
 
-    Reading a resource is a call of `mcp:SERVER/resources/read` with the argument `uri`, getting a prompt one of
-    `mcp:SERVER/prompts/get` with `name` and `arguments`.
+    Rules see calls of `mcp:SERVER/resources/read`, and of `mcp:SERVER/prompts/get`.
     """
 
     gateway: Gateway

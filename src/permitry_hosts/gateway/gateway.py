@@ -54,13 +54,12 @@ class Offered:
 class Gateway:
     """An MCP server in front of others, for one session. All methods belong to one event loop.
 
-    The tools of one server keep their names; those of several are `SERVER__TOOL`. A question waits `wait` seconds for
-    its answer; the client shows it, unless there is a `ledger`, where it is answered from elsewhere. `before` is called
-    right before each list and each decision, such as to load changed rules; what follows from an answer is a decision
-    as well. Where it raises, nothing runs; lists are those of the rules in force.
+    Tools of several servers are `SERVER__TOOL`. A question waits `wait` seconds; the client shows it,
+    unless there is a `ledger`, where it is answered. `before` is called right before each list and each
+    decision, also on an answer, such as to load changed rules; where it raises, nothing runs.
 
-    Raises: `ValueError` for a guard that leaves calls to its host; `AdapterError` for servers whose names do not keep
-    their tools apart.
+    Raises: `ValueError` for a guard that leaves calls to its host; `AdapterError` for servers whose
+    names do not keep their tools apart.
     """
 
     guard: Guard

@@ -15,8 +15,8 @@ __all__ = ["Server"]
 class Server:
     """An MCP server: a program with its arguments (`command`), or an address (`url`).
 
-    A program gets the variables of `env`, and of the environment only those that hold no secrets. `timeout` is in
-    seconds for one call. What a server that `is_trusted` says in favour of its tools is believed.
+    A program gets the variables of `env`, and none that hold secrets. Times are in seconds. What one
+    that `is_trusted` says in favour of its tools is believed.
     """
 
     name: str

@@ -1,7 +1,6 @@
-"""The permissions of Claude Code: `permissions` of `settings.json`.
+"""The permissions of Claude Code: `permissions` of `settings.json`, whose classes are ours.
 
-Its classes are ours: what is denied is a restriction that blocks, what asks one that asks, and what
-is allowed a permission. What it has built in is written out as rules.
+What it has built in is written out as rules.
 """
 
 import re
@@ -341,6 +340,5 @@ def _pattern(rule: _Rule, content: str) -> str:
 
 
 def _plain(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return paths that fit the patterns, as far as they are plain."""
     stems = [re.sub(r"/\*\*$", "/x", re.sub(r"^\*\*/", "", pattern)) for pattern in patterns]
     return tuple(stem for stem in stems if stem and not re.search(r"[*?\[\]]", stem))

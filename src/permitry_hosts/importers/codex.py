@@ -1,9 +1,7 @@
 """The rule files of Codex: `prefix_rule(...)`, `host_executable(...)` and `network_rule(...)`.
 
-They are Starlark, and nothing is run. What Codex refuses is refused here as well, examples that do
-not hold included. A prefix of words becomes a pattern that ends in `*`. A rule for the bare name of
-a program is for every path of it in both; where Codex lists the paths that count, or has a rule for
-one path, a restriction on the name excepts the others.
+They are Starlark, and nothing is run. What Codex refuses is refused here as well, such as examples that do not hold.
+A rule for the bare name of a program is for every path of it, unless Codex lists the paths, or has a rule for one.
 """
 
 import functools
@@ -109,7 +107,6 @@ _MISTAKES: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
 
 
 def _check_examples(declared: Sequence[_Declared]) -> None:
-    """Raise `ConfigError` for a rule whose examples do not hold, as Codex does."""
     paths = {each.values["name"]: each.values["paths"] for each in declared if each.what == "host_executable"}
     for rule in declared:
         for name in ("match", "not_match"):

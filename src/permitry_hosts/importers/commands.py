@@ -1,8 +1,7 @@
 """Patterns of hosts over the text of a command, as ours over its words and its text.
 
-A star of a host goes over blanks, and ours does not. A permission becomes narrower where the two
-differ. A restriction becomes several patterns over words, and one over the text of the command,
-which sees assignments and redirections as well.
+A star of a host goes over blanks, and ours does not: a permission becomes narrower, and a restriction several patterns
+over words, and one over the text, which sees assignments and redirections as well.
 """
 
 import itertools

@@ -69,10 +69,10 @@ class Probe:
 
 @attrs.frozen
 class Row:
-    """One rule of a host: its place, its text and its effect, and what became of it.
+    """One rule of a host: its place, text and effect, and what became of it.
 
-    `lines` are those of its rules, or of its template, in the written file. `probes` are calls that tell its rules
-    from the rule of the host; they are tried with the rules `alone`, where the order of a list makes exceptions.
+    `lines` are those in the written file. `probes` tell its rules from that of the host; they are tried
+    with the rules `alone`, where the order of a list makes exceptions.
     """
 
     place: str

@@ -1,8 +1,7 @@
 """The policies of Gemini CLI: `[[rule]]` of its TOML files, and the lists in its settings.
 
-Its rules are a list in which the highest priority decides. A pattern over the text of all arguments
-becomes a condition on a command, where the tool is its shell, or on an argument. What a permission
-cannot say is left out, and what a restriction cannot say is widened.
+Its rules are a list in which the highest priority decides. What a permission cannot say is left out, and what a
+restriction cannot say is widened.
 """
 
 import functools
@@ -111,7 +110,6 @@ def _mistakes(table: object) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _wrong_keys(table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the keys whose values are missing or of another type than Gemini CLI takes."""
     for name in (*_TEXTS, *_TEXT):
         value = table.get(name, "")
         if not (isinstance(value, str) or (name in _TEXTS and are_texts(value))):

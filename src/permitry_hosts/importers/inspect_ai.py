@@ -1,8 +1,6 @@
-"""The approval policy of inspect_ai: `approvers` of a YAML file.
+"""The approval policy of inspect_ai: `approvers` of a YAML file, of which the first match decides, and else none.
 
-Its approvers are a list in which the first match decides, and a call that none matches is rejected.
-A pattern is compared with the printed call, of which a rule of ours says the name: arguments are
-printed in the order in which the model gave them, so a pattern over them holds for no call for sure.
+A pattern is compared with the printed call, with arguments in the order of the model: it holds for no call for sure.
 """
 
 import importlib

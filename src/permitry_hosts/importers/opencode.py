@@ -101,7 +101,6 @@ def _table(value: object) -> Iterable[tuple[str, object]]:
 
 
 def _translate(rule: Rule) -> Iterator[Ordered]:
-    """Yield a rule as ours; what its pattern means depends on the tool."""
     effect = EFFECTS[rule.action]
     if rule.permission == "doom_loop":
         if effect != "allow":

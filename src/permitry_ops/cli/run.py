@@ -238,7 +238,6 @@ def _describe_human(options: argparse.Namespace, *, is_terminal: bool) -> str:
 
 
 def _approve(options: argparse.Namespace) -> str:
-    """Return the command that answers what waits in the store."""
     store = store_from(options)
     return "permitry approve" + ("" if store == str(default_store()) else f" --store {record_name(store)}")
 

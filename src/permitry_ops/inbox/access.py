@@ -51,9 +51,8 @@ def _key(text: str) -> str:
 class Access:
     """The links, the tokens and the sessions; in memory, so that all sessions end with the process.
 
-    A link is for one login, within 15 minutes; a session lasts 12 hours. After ten failures in a minute each further
-    one has to wait; a right token never does. `clock` gives seconds and never runs backwards. It is used in one event
-    loop.
+    A link is for one login, within 15 minutes; a session lasts 12 hours. After ten failures in a minute
+    a wrong token has to wait. `clock` is monotonic. It is used in one event loop.
     """
 
     clock: Callable[[], float] = time.monotonic

@@ -148,7 +148,6 @@ class InboxApp:
         return _to("/")
 
     async def _grant(self, name: str, again: str, login: Login) -> str:
-        """Permit the call of a question again, and return what to say of that."""
         give = functools.partial(self.inbox.grant, is_for_request=again == "request")
         try:
             await run_in_threadpool(give, name, _AGAIN[again], login.user.name)

@@ -27,8 +27,7 @@ Child = Html | str
 def element(name: str, /, *children: Child, **attributes: str | bool | None) -> Html:
     """Return an element; what is invisible in a text is spelled out, as no browser shows it.
 
-    In the names of attributes, `_` is a hyphen, and one at the end is left out. True is an attribute without a value;
-    False and None are none.
+    In names, `_` is a hyphen, and one at the end left out. True is an attribute without a value.
     """
     given = "".join(_attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
     if name in _VOID:

@@ -92,7 +92,6 @@ def _time(seconds: float) -> str:
 
 
 def _item(shown: Shown) -> Html:
-    """Return the entry of a question: the call, why it is asked, and where."""
     call = element("code", shorten(call_text(shown.tool, shown.arguments), _LONGEST))
     agent = "" if shown.agent == "main" else shown.agent
     about = (
@@ -126,7 +125,6 @@ def _arguments(pairs: Iterable[tuple[str, str]]) -> Html:
 
 
 def _explain(shown: Shown) -> Iterator[Html]:
-    """Yield what the call would do and change, and where its values come from."""
     if shown.effects:
         yield _section("What it would do", _tree(shown.effects))
     if shown.preview:

@@ -79,7 +79,6 @@ def stats_page(stats: Stats, login: Login) -> str:
 
 
 def _by_verdict(counts: Mapping[tuple[str, str], int]) -> list[Bar]:
-    """Return a bar for each of the most frequent names, with a part for each verdict."""
     totals: Counter[str] = Counter()
     for (name, _), number in counts.items():
         totals[name] += number

@@ -55,11 +55,10 @@ def lint(
 ) -> tuple[Finding, ...]:
     """Return the findings about `rules`, in the order of their files and lines.
 
-    `drafts` are the tables that the rules were made from; without them, examples and templates are
-    not checked. `tools` are the names of all tools, or a mapping from the names to the JSON Schemas
-    of their arguments, where an unknown schema is empty; None if the tools are not known.
-    `has_prompts`: the host passes on what the user writes. There are no findings about shipped sets
-    that other files extend. `watch` yields the checks that it is given, and may show the progress.
+    Without `drafts`, from which the rules were made, examples and templates are not checked. `tools`
+    are the names of all tools, or map them to the JSON Schemas of their arguments; None if unknown.
+    `has_prompts`: the host passes on what the user writes. Nothing is found in shipped sets that other
+    files extend. `watch` yields the checks that it is given, and may show the progress.
     """
     listed = None if tools is None else frozenset(tools)
     given = tools if isinstance(tools, Mapping) else {}

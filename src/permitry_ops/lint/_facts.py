@@ -1,9 +1,6 @@
 """The keys of `_index`: the needs of a scope, and the facts of another scope or a command to find it by.
 
-There are two kinds. Scopes that may *contain* another scope are found by the words, folders or
-letters that both begin with. Patterns that may *match* a command are found by the name of the
-program, without directory and case, and one word. Rules that may match a call are found as for
-decisions, by `permitry.core.finder`.
+What may contain a scope is found by what both begin with; patterns that may match a command, by its program and a word.
 """
 
 import itertools
@@ -86,7 +83,7 @@ def command_facts(samples: Iterable[Sequence[Word]]) -> Iterator[Key]:
 
 
 def _heads(pattern: ArgvPattern) -> list[Key]:
-    """Return the words with which every matching command begins, one key for each combination of alternatives."""
+    """Return the words with which every match begins, one key for each way through alternatives."""
     heads: list[Key] = [("command",)]
     for token in pattern.tokens:
         texts = _literals(token)
@@ -129,7 +126,7 @@ def tool_needs(scope: Scope, forms: Callable[[str], Iterable[str]] = lambda text
 
 
 def name_facts(name: str) -> Iterator[Key]:
-    """Yield the facts of a name or glob; they meet the `tool_needs` of any glob that matches or covers it."""
+    """Yield the facts of a name or glob, which meet the `tool_needs` of any glob that covers it."""
     sample = name.replace("?", ONE).replace("*", "")
     yield from (("tool", name), _ANY_TOOL)
     yield from (("tool-head", sample[:end]) for end in range(1, len(sample) + 1))

@@ -1,8 +1,6 @@
 """An index of rules, so that each is compared only with the few that can be related to it.
 
-A *need* of a rule is a set of keys: everything related to the rule has one of them among its
-*facts*. The keys are defined in `_facts`. The tests prove that no relation is lost, by comparing
-every rule with every other.
+A *need* is a set of keys, of which everything related to the rule has one among its *facts*; see `_facts`.
 """
 
 import heapq
@@ -20,7 +18,7 @@ Key: TypeAlias = tuple[object, ...]
 
 
 class Need(NamedTuple):
-    """Keys of which one must be among the facts; `wide` are keys to find facts that are less exactly known."""
+    """Keys of which one must be among the facts; `wide` are for facts that are less exact."""
 
     keys: tuple[Key, ...]
     wide: tuple[Key, ...] = ()
@@ -40,7 +38,7 @@ class Index:
                 self._filed.setdefault(key, []).append(number)
 
     def near(self, facts: AbstractSet[Key]) -> Iterator[ConfiguredRule]:
-        """Yield all rules that can be related to such facts, and perhaps some more, in their order."""
+        """Yield all rules that can be related to such facts, and perhaps more, in their order."""
         found = [self._filed[key] for key in self._filed.keys() & facts]
         for number, _ in itertools.groupby(heapq.merge(*found)):
             yield self.rules[number]

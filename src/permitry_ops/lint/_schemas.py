@@ -47,7 +47,7 @@ def _has_itself(node: Schema, root: Schema, path: tuple[str, ...], left: int) ->
 
 
 def _alternatives(node: Schema, root: Schema, left: int) -> Iterator[Schema]:
-    """Yield the schema and all schemas it is composed of; a reference that cannot be resolved is left in."""
+    """Yield the schema, and all that it is composed of; what cannot be resolved is left in."""
     target = _target(node, root) if left else None
     if target is not None:
         yield from _alternatives(target, root, left - 1)
@@ -63,7 +63,6 @@ def _alternatives(node: Schema, root: Schema, left: int) -> Iterator[Schema]:
 
 
 def _target(node: Schema, root: Schema) -> Schema | None:
-    """Return the target of a reference within the schema, or None."""
     reference = node.get("$ref")
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None

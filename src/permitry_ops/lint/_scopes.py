@@ -1,8 +1,6 @@
 """Whether the scope of one rule certainly contains the scope of another.
 
-Patterns are compared by samples: texts that match a pattern, with its wildcards filled in various
-lengths. The filling consists of characters that occur in no rule, so that only a wildcard of the
-other pattern matches them.
+Patterns are compared by texts that match one, with its wildcards filled with characters that occur in no rule.
 """
 
 import functools
@@ -55,7 +53,7 @@ def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
 
 
 def selects_all(outer: Iterable[ToolSelector], inner: tuple[ToolSelector, ...], specs: Specs) -> bool:
-    """Return whether `outer` certainly selects all that `inner` selects; if empty, either selects every tool."""
+    """Return whether `outer` selects all that `inner` selects; if empty, either selects all."""
     wide = tuple(outer)
     return selects_any(wide) or (
         bool(inner) and all(any(_selects(selector, each, specs) for selector in wide) for each in inner)

@@ -102,13 +102,13 @@ class Subject:
 
     @functools.cached_property
     def compared(self) -> Sequence[str]:
-        """The names of tools that a misspelt one may mean; without the declared ones if they are many."""
+        """The names that a misspelt one may mean, without the declared ones if they are many."""
         declared = () if len(self.rules.tools) > _MOST_COMPARED else self.rules.tools
         return sorted({*BUILT_IN_TOOLS, *WELL_KNOWN, *declared})
 
     @functools.cached_property
     def names(self) -> Sequence[str] | None:
-        """The sorted names of all tools, including those that are declared; None if they are not known."""
+        """The sorted names of all tools, including declared ones; None if they are not known."""
         return None if self.listed is None else sorted({*self.listed, *self.rules.tools, *BUILT_IN_TOOLS})
 
     @functools.cached_property
@@ -142,7 +142,7 @@ class Subject:
         return functools.cache(self._select)
 
     def fitting(self, pattern: Pattern) -> Iterator[str]:
-        """Yield the names of tools that match a pattern, found by its beginning in the sorted names."""
+        """Yield the names of tools that match a pattern, found in the sorted names."""
         names = self.names or ()
         head = pattern.text.replace("?", "*").partition("*")[0]
         near = itertools.islice(names, bisect.bisect_left(names, head), None)

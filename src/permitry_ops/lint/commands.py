@@ -33,7 +33,7 @@ _MOST = 2_000
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the patterns of commands that fit fewer than they seem to, and the permissions that run none of them."""
+    """Yield the patterns of commands that fit fewer than they seem to, and those that permit none."""
     for rule in (*subject.permissions, *subject.questions, *subject.restrictions):
         patterns = rule.scope.when.commands
         is_permission = rule.effect is Verdict.ALLOW
@@ -88,7 +88,7 @@ def _without_arguments(pattern: ArgvPattern, *, is_permission: bool) -> Iterator
 
 
 def _as_one(pattern: ArgvPattern, patterns: tuple[ArgvPattern, ...]) -> str:
-    """Return what to write where the patterns are meant to be the words of one command, after the first of them."""
+    """Return what to write where the patterns are the words of one command, after the first."""
     words = [each.text for each in patterns]
     is_first = pattern is patterns[0] and len(words) > 1 and all(map(_WORD.fullmatch, words))
     return f"; or `{' '.join(words)} *` if these are the words of one command" if is_first else ""
@@ -112,7 +112,6 @@ def _find_useless(subject: Subject) -> Iterator[Finding]:
 
 
 def _example(pattern: ArgvPattern) -> str | None:
-    """Return a command that fits a pattern, without its wildcards; None if a word has a wildcard."""
     words = [token.texts for token in pattern.tokens if not token.is_any]
     if not words or any(texts is None for texts in words):
         return None
@@ -144,7 +143,7 @@ def _find_nested(
 
 
 def _not_permitted(explained: Explanation, rule: ConfiguredRule) -> ActionTrace | None:
-    """Return the nested command that is asked about because no rule matched, if this rule permits the rest."""
+    """Return the nested command that no rule matched, if this rule permits the rest."""
     decided = [each.decision for each in explained.actions]
     if not any(each.rule_id == rule.id and each.verdict is Verdict.ALLOW for each in decided):
         return None

@@ -55,7 +55,6 @@ def _shells(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
 
 
 def _show(pattern: ArgvPattern, scope: Scope) -> str | None:
-    """Return a command line with arbitrary code that the rule permits, or None."""
     if pattern.text.split() == ["*"]:
         return "every program"
     behind = _behind(pattern)

@@ -132,7 +132,6 @@ def _why_blocked(rule: ConfiguredRule, subject: Subject) -> _Why:
 
 
 def _near(rule: ConfiguredRule, subject: Subject) -> Iterator[ConfiguredRule]:
-    """Yield the blocks whose scope may contain that of the rule, in their order."""
     always = subject.plain_blocks.near(subject.facts[rule.id])
     samples = [words for pattern in rule.scope.when.commands[:1] for words in command_samples(pattern)[:1]]
     of_commands = subject.command_blocks.near({fact for words in samples for fact in word_facts(words)})

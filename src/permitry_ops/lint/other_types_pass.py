@@ -17,8 +17,7 @@ _KIND = "other-types-pass"
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield exceptions and restrictions that do not apply to other types because of `type`.
 
-    Without `type` the test of such a value is undefined, and then the restriction applies; a type
-    alone may be intended.
+    Without it the test of such a value is undefined, and the restriction applies.
     """
     for rule in subject.permissions:
         for condition, table in itertools.chain.from_iterable(map(_find_types, rule.scope.unless)):
@@ -51,7 +50,6 @@ def _find_types(conditions: Conditions) -> Iterator[tuple[ArgumentCondition, Arg
 
 
 def _tables(test: ArgumentTest) -> Iterator[ArgumentTest]:
-    """Yield a test, and the nested tests of elements."""
     yield test
     for check in test.checks:
         if isinstance(check.operand, ArgumentTest):

@@ -46,7 +46,7 @@ def _in(rule: ConfiguredRule, part: str, conditions: Conditions, subject: Subjec
 
 
 def _is_command(argument: str, rule: ConfiguredRule, subject: Subject) -> bool:
-    """Return whether an argument is a command by the declaration of a tool, or by its name where none is declared."""
+    """Return whether an argument is a command by its declaration, or without one by its name."""
     specs = [subject.specs.get(selector.text) for selector in rule.scope.selectors]
     roles = [dict(spec.roles) for spec in specs if spec is not None and spec.roles is not None]
     if roles:
@@ -56,7 +56,7 @@ def _is_command(argument: str, rule: ConfiguredRule, subject: Subject) -> bool:
 
 
 def _texts(test: ArgumentTest) -> Iterator[tuple[str, str]]:
-    """Yield each text that is only a part of what passes, with its operator; those of nested tests as well."""
+    """Yield each text that is only a part of what passes, with its operator, in nested tests too."""
     if any(check.name == "regex" for check in test.checks):
         return
     for check in test.checks:

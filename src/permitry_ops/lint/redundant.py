@@ -1,4 +1,4 @@
-"""The findings `shadowed` and `redundant`: rules without which every call would be decided in the same way."""
+"""The findings `shadowed` and `redundant`: rules without which every call would be decided alike."""
 
 import itertools
 from collections.abc import Iterator
@@ -50,7 +50,6 @@ def _report_shadow(rule: ConfiguredRule, shadow: ConfiguredRule | None) -> Itera
 
 
 def _set_of(rule: ConfiguredRule) -> str:
-    """Return the shipped set of a rule; empty for any other rule."""
     name = (rule.source or "").rpartition(":")[0]
     return name if name.startswith(PREFIX) else ""
 

@@ -16,7 +16,7 @@ _NEAR = 0.8
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the names that no tool has or that look misspelt, and the tools whose arguments are not declared."""
+    """Yield the names that no tool has or look misspelt, and the tools that are not declared."""
     for rule in subject.rules.rules:
         texts = (each.text for each in rule.scope.named_tools if not each.text.startswith("@"))
         for reason, suggestion in _unknown(texts, subject):
@@ -53,7 +53,6 @@ def _find_missing(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def _find_undeclared(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
-    """Yield the tools of a rule about commands, paths or hosts whose arguments are not declared."""
     never = rule.effect is Verdict.ALLOW and rule.scope.when.are_about_actions
     effect = "the rule never allows it" if never else "the rule can only guess"
     for name in (selector.text for selector in rule.scope.selectors):
@@ -64,7 +63,6 @@ def _find_undeclared(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding
 
 
 def _role(rule: ConfiguredRule) -> str:
-    """Return a declaration of a role that the rule needs, as it may be written."""
     given = rule.scope.every
     if any(conditions.commands for conditions in given):
         return 'command = "command"'

@@ -24,7 +24,7 @@ _Uses: TypeAlias = Mapping[str, Mapping[str, int]]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the arguments that no schema has, as errors; without a schema, those that look like a misspelt one."""
+    """Yield the arguments that no schema has, as errors, or that look misspelt without one."""
     uses = _uses(subject)
     for rule_id, scope in subject.scopes.items():
         for condition in scope.each(*_ABOUT_ARGUMENTS):
@@ -76,7 +76,7 @@ def _uses(subject: Subject) -> _Uses:
 
 
 def _meant(name: str, selector: ToolSelector, uses: _Uses, subject: Subject) -> str | None:
-    """Return the argument that is likely meant: one that is declared, or that is named more often, or earlier."""
+    """Return the argument that is likely meant: one declared, or named more often, or earlier."""
     if selector.text in subject.schemas:
         return None
     spec = subject.specs.get(selector.text)

@@ -22,11 +22,11 @@ _SECONDS = 10
 def spread(
     work: Callable[[str], _Result], names: Iterable[str], *, address: str | None = None, workers: int = 1
 ) -> Iterator[_Result]:
-    """Yield what `work` returns for each name, in their order, each done somewhere in the cluster at an address.
+    """Yield what `work` returns for each name, in order, done somewhere in the cluster at an address.
 
-    Without an address the cluster is this machine, with so many workers, and ends with the last result.
+    Without an address it is this machine, with so many workers, and ends with the last result.
 
-    Raises: `PermitryError` where Ray is not installed, or the cluster is not reached; and what `work` raises.
+    Raises: `PermitryError` where Ray is not installed, or not reached; and what `work` raises.
     """
     os.environ.update(_QUIET if address else _QUIET | _LOOPBACK)
     try:

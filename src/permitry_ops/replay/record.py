@@ -1,8 +1,7 @@
 """The calls in an audit record, decided again.
 
-The record has no secrets, no results of tools, and not what the user wrote. A call that would be another one without
-them is counted apart, with the reason, and so is one that is decided in another way than it was, where that may come
-from what is missing.
+The record has no secrets, no results of tools, and not what the user wrote. A call whose decision may depend on what is
+missing is counted apart, with the reason.
 """
 
 import datetime as dt

@@ -1,7 +1,6 @@
-"""The fewest narrow permissions that would have removed most questions.
+"""The fewest narrow permissions that would have removed most questions, from calls that a human approved.
 
-Permissions come only from calls that a human approved. Each is tried with the real policy: what it claims to permit
-is allowed, and no call that was blocked, rejected or left without an answer is decided otherwise than before.
+Each is tried with the real policy: it permits what it claims to, and changes nothing for a call that must not run.
 """
 
 import re

@@ -65,11 +65,10 @@ class Replayed:
 class Tally:
     """Counts of calls and sessions.
 
-    `changes` counts calls by the verdict of the policy that is compared with, that of the new one, the tool, and the
-    id of the deciding rule; `places` has the first call of each kind, as `file:line`. `lost` counts sessions in which
-    the new policy blocks a call, or asks about it, that the other one does not (without another one: at all); `tasks`
-    has what each task loses, for the first 10,000 that lose a call, and `unlisted` counts the sessions of all others.
-    `unjudged` counts, by the reason, recorded calls that are in no other count.
+    `changes` counts calls by both verdicts, the tool and the id of the deciding rule; `places` has the
+    first call of each kind. `lost` counts sessions in which the new policy is stricter with a call;
+    `tasks` has what the first 10,000 that lose one lose, `unlisted` counts the sessions of others.
+    `unjudged` counts, by the reason, calls that are in no other count.
     """
 
     calls: int = 0

@@ -1,7 +1,6 @@
 """Lines of recorded sessions: messages as they are, and in the transcripts of Claude Code.
 
-It keeps one for each session, in `projects` in its folder: messages in the form of the provider, each in an entry that
-says who wrote it, in which mode and folder. Only what an entry shows to be the user's own words is heard.
+Of an entry there, only what it shows to be the user's own words is heard.
 """
 
 from collections.abc import Mapping
