@@ -310,7 +310,6 @@ def test_files_do_not_import_each_other_in_a_circle() -> None:
 # Files without tests of their own name, and why.
 NOT_MIRRORED = {
     "handler.py": "its tests are a folder, tests/unit/handler",
-    "permitry_ops/inbox/questions.py": "values, and what the inbox needs of others",
 }
 
 

@@ -15,7 +15,7 @@ from permitry.channels.request import effect_lines
 from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry_ops.inbox.questions import Shown
+from permitry_ops.inbox.stored import Shown
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 _COMMAND = "cd web && npm test && (rm -rf build; cp -r dist /srv/www)"

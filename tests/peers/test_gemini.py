@@ -24,7 +24,7 @@ from tests.peers.translate_gemini import MODES, call_of, rule_file_of
 from permitry.actions.derive.unwrap import why_not_reading_all
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.decision import Verdict
-from permitry_hosts.importers import Source
+from permitry_hosts.importers import Row, Source
 from permitry_hosts.importers.gemini import EFFECTS
 from permitry_hosts.importers.gemini_settings import entries_of
 
@@ -136,11 +136,12 @@ def test_settings_become_the_rules_that_gemini_cli_makes_of_them(gemini: dict[st
     cases = [case["config"] for case in gemini["cases"] if "settings" in case["config"]]
     assert cases
     for config in cases:
-        (entries, recorded) = (
-            [dict(entry.table) for entry in entries_of([Source("settings.json", json.dumps(config["settings"]))])],
+        entries = entries_of([Source("settings.json", json.dumps(config["settings"]))])
+        (tables, recorded) = (
+            [dict(entry.table) for entry in entries if not isinstance(entry, Row)],
             [rule for rule in gemini["rulesets"][config["ruleset"]] if rule.get("source", "").startswith("Settings (")],
         )
-        ours = [_columns(table, 4 + table["priority"] / 1000, "commandPrefix" in table) for table in entries]
+        ours = [_columns(table, 4 + table["priority"] / 1000, "commandPrefix" in table) for table in tables]
         theirs = [_columns(rule, rule["priority"], "argsPattern" in rule) for rule in recorded]
         assert sorted(ours) == sorted(theirs)
 

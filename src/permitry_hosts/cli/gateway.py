@@ -33,7 +33,7 @@ from permitry.undo.vault import Vault
 if TYPE_CHECKING:
     from permitry.guard.stored_ledger import StoredLedger
     from permitry.store.chained_store import Store
-    from permitry_hosts.gateway.server import Server
+    from permitry_hosts.gateway.upstream import Server
     from permitry_tools.mcp import McpServer
 
 __all__ = ["configure"]
@@ -179,7 +179,7 @@ def _servers(options: argparse.Namespace) -> "list[Server]":
 
     Raises: `PermitryError` when they name none, or one in a way that is not understood.
     """
-    from permitry_hosts.gateway.server import Server
+    from permitry_hosts.gateway.upstream import Server
 
     servers: list[Server] = []
     if options.command or options.upstream:
@@ -219,7 +219,7 @@ def _check(server: "Server") -> None:
 
 
 def _from_file(server: "McpServer") -> "Server":
-    from permitry_hosts.gateway.server import Server
+    from permitry_hosts.gateway.upstream import Server
 
     return Server(
         server.name,

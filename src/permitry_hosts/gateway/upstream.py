@@ -1,25 +1,27 @@
-"""The connection to one MCP server that the gateway is in front of."""
+"""An MCP server that the gateway is in front of: what names it, and the connection to it."""
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import attrs
 import mcp_types as types
 from mcp import Client, MCPError
 
+from permitry.core.json_values import canonical_json
 from permitry.core.texts import shorten, visible
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
 from permitry.messages.mcp_client import ignore_schemas, new_client
 from permitry.messages.mcp_restarts import Restarts
 from permitry_hosts.gateway.definitions import Definition, read_definition
-from permitry_hosts.gateway.server import Server
 
-__all__ = ["FRESH", "Upstream"]
+__all__ = ["FRESH", "Server", "Upstream"]
 
 _LOG = logging.getLogger("permitry.gateway")
 _CHANGED = "notifications/tools/list_changed"
@@ -32,6 +34,38 @@ FRESH = 30.0
 Result = TypeVar("Result", types.CallToolResult, types.ReadResourceResult, types.GetPromptResult)
 Page = TypeVar("Page", bound=types.PaginatedResult)
 Item = TypeVar("Item")
+
+
+@attrs.frozen
+class Server:
+    """An MCP server: a program with its arguments (`command`), or an address (`url`).
+
+    A program gets the variables of `env`, and none that hold secrets. Times are in seconds. What one
+    that `is_trusted` says in favour of its tools is believed.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str | None = attrs.field(default=None, kw_only=True)
+    env: Mapping[str, str] = attrs.field(factory=dict, kw_only=True, repr=False)
+    folder: str | None = attrs.field(default=None, kw_only=True)
+    headers: Mapping[str, str] = attrs.field(factory=dict, kw_only=True, repr=False)
+    timeout: float = attrs.field(default=60.0, kw_only=True)
+    start_timeout: float = attrs.field(default=30.0, kw_only=True)
+    is_trusted: bool = attrs.field(default=False, kw_only=True)
+
+    @property
+    def described(self) -> str:
+        """The server for its user, with the program to try by hand; arguments and an address may hold secrets."""
+        program = f", started by `{self.command[0]}`," if self.url is None else ""
+        return f"the MCP server `{self.name}`{program}"
+
+    @property
+    def identity(self) -> str:
+        """A digest of its name and of how and where it is started or reached: what pinned definitions belong to."""
+        folder = str(Path(self.folder or "").resolve()) if self.url is None else None
+        words = canonical_json((self.name, self.command, folder, self.url))
+        return hashlib.sha256(words.encode()).hexdigest()
 
 
 @attrs.define(eq=False)

@@ -24,7 +24,7 @@ from permitry_hosts.importers.claude_code_matcher import ASSIGNS
 from permitry_hosts.importers.commands import add_examples
 from permitry_hosts.importers.drafts import Imported, Ordered, Outcome, Probe, Row, Source, are_texts, phases_of
 from permitry_hosts.importers.gemini_patterns import on_arguments, on_commands, own_texts, prefix_of
-from permitry_hosts.importers.gemini_settings import entries_of, is_settings
+from permitry_hosts.importers.gemini_settings import Rule, entries_of, is_settings
 from permitry_hosts.importers.probes import Matcher, fill_stars, is_about_any, parts_of, probe_commands, probe_tools
 
 __all__ = ["EFFECTS", "PLACES", "Rule", "matcher", "order_rules", "read_rules"]
@@ -44,27 +44,13 @@ _TEXTS = ("toolName", "commandPrefix")
 _TEXT = ("argsPattern", "commandRegex", "mcpName", "subagent", "denyMessage")
 
 
-@attrs.frozen
-class Rule:
-    """One rule of a policy: its keys as Gemini CLI names them, and its place."""
-
-    table: Mapping[str, Any]
-    place: str
-
-    @property
-    def names(self) -> list[str]:
-        """The tools it is for."""
-        named = self.table.get("toolName", "*")
-        return [named] if isinstance(named, str) else list(named)
-
-
 def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the rules of policy and settings files. Raises: `PermitryError` for what is none."""
     entries = entries_of([source for source in sources if is_settings(source)])
     rules = [rule for source in sources if not is_settings(source) for rule in _rules(source)]
-    rules += [Rule(entry.table, entry.place) for entry in entries if entry.row is None]
+    rules += [each for each in entries if isinstance(each, Rule)]
     made = order_rules(rules)
-    return attrs.evolve(made, rows=[*made.rows, *(entry.row for entry in entries if entry.row is not None)])
+    return attrs.evolve(made, rows=[*made.rows, *(each for each in entries if isinstance(each, Row))])
 
 
 def order_rules(rules: Sequence[Rule]) -> Imported:

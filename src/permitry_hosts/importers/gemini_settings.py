@@ -13,7 +13,7 @@ from permitry.errors import PermitryError
 from permitry_hosts.importers.drafts import Outcome, Row, Source, are_texts
 from permitry_hosts.importers.json_text import Located, read_json
 
-__all__ = ["Entry", "entries_of", "is_settings"]
+__all__ = ["Rule", "entries_of", "is_settings"]
 
 _SHELL = "run_shell_command"
 _MODES = {"modes": ["default", "autoEdit", "yolo"]}
@@ -38,12 +38,17 @@ _WITH_ARGUMENTS = re.compile(r"(?P<tool>[\w-]+)\((?P<arguments>.*)\)", re.DOTALL
 
 
 @attrs.frozen
-class Entry:
-    """One entry of the settings as a rule of a policy, and its place; with `row`, it has no effect in the host."""
+class Rule:
+    """One rule of a policy: its keys as Gemini CLI names them, and its place."""
 
     table: Mapping[str, Any]
     place: str
-    row: Row | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The tools it is for."""
+        named = self.table.get("toolName", "*")
+        return [named] if isinstance(named, str) else list(named)
 
 
 def is_settings(source: Source) -> bool:
@@ -51,29 +56,30 @@ def is_settings(source: Source) -> bool:
     return source.name.endswith(".json")
 
 
-def entries_of(sources: Sequence[Source]) -> list[Entry]:
+def entries_of(sources: Sequence[Source]) -> list[Rule | Row]:
     """Return what settings say of tools and servers. Raises: `PermitryError` for what is none."""
     files = [(source, read_json(source.text, source.name)) for source in sources]
     projects = {name for source, file in files if not source.is_users for name, _, _ in _lists(source, file)}
     return [entry for source, file in files for entry in _entries(source, file, projects if source.is_users else set())]
 
 
-def _entries(source: Source, file: Located, replaced: set[tuple[str, str]]) -> Iterator[Entry]:
+def _entries(source: Source, file: Located, replaced: set[tuple[str, str]]) -> Iterator[Rule | Row]:
     for name, path, texts in _lists(source, file):
         kind = _LISTS[name]
         for number, text in enumerate(texts):
             table = {**(_of_server(text) if name[0] == "mcp" else _of_tool(text)), **kind}
             place = f"{source.name}:{file.lines[*path, number]}"
-            note = "the list of the project counts"
             # Lists of exclusions may be united or replaced: here all of them count.
-            row = Row(place, f"allow {text}", "allow", (), Outcome.IGNORED, note)
-            yield Entry(table, place, row if name in replaced and kind["decision"] == "allow" else None)
+            if name in replaced and kind["decision"] == "allow":
+                yield Row(place, f"allow {text}", "allow", (), Outcome.IGNORED, "the list of the project counts")
+            else:
+                yield Rule(table, place)
         if name == ("tools", "core"):
-            yield Entry(_NOTHING_ELSE, f"{source.name}:{file.lines[path]}")
+            yield Rule(_NOTHING_ELSE, f"{source.name}:{file.lines[path]}")
     servers = file.value.get("mcpServers", {})
     for name, server in servers.items() if isinstance(servers, dict) else ():
         if isinstance(server, dict) and server.get("trust") is True:
-            yield Entry({**_of_server(name), **_TRUSTED}, f"{source.name}:{file.lines['mcpServers', name, 'trust']}")
+            yield Rule({**_of_server(name), **_TRUSTED}, f"{source.name}:{file.lines['mcpServers', name, 'trust']}")
 
 
 def _lists(source: Source, file: Located) -> Iterator[tuple[tuple[str, str], tuple[str, ...], list[str]]]:

@@ -20,19 +20,9 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry_hosts.importers.drafts import Outcome, Probe, Row
 
 __all__ = [
-    "HOME",
-    "WORKSPACE",
-    "Matcher",
-    "compare",
-    "fill_stars",
-    "is_about_all",
-    "is_about_any",
-    "matcher_of",
-    "parts_of",
-    "probe_commands",
-    "probe_texts",
-    "probe_tools",
-]
+    "HOME", "WORKSPACE", "Matcher", "compare", "fill_stars", "is_about_all", "is_about_any", "matcher_of", "parts_of",
+    "probe_commands", "probe_texts", "probe_tools",
+]  # fmt: skip
 
 Matcher: TypeAlias = Callable[[str], bool]
 """What a host says of a text: whether its rule is about it."""

@@ -23,10 +23,10 @@ from permitry_ops.inbox.audit_pages import audit_page
 from permitry_ops.inbox.live import Live, State
 from permitry_ops.inbox.pages import login_page, message_page
 from permitry_ops.inbox.question_pages import list_page, open_count, open_version, question_page, without_secrets
-from permitry_ops.inbox.questions import Inbox, Shown
 from permitry_ops.inbox.record_view import RecordView
 from permitry_ops.inbox.security import Guarded, Site, read_form
 from permitry_ops.inbox.stats_pages import stats_page
+from permitry_ops.inbox.stored import Inbox, Shown
 
 __all__ = ["InboxApp"]
 

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 from permitry.core.texts import one_line, shorten
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.call_text import call_text, short_session
-from permitry_ops.inbox.html import Child, Html, element
-from permitry_ops.inbox.pages import frame, link
+from permitry_ops.inbox.pages import Child, Html, element, frame, link
 from permitry_ops.inbox.record_view import FILTERS, CallRow, Rows
 
 __all__ = ["audit_page"]

@@ -1,12 +1,55 @@
-"""The frame of all pages, and the pages for logging in and for errors."""
+"""HTML made of elements, the frame of all pages, and the pages for logging in and for errors.
 
+Text is escaped wherever it goes in, and there is no way around that.
+"""
+
+import html
+
+import attrs
+
+from permitry.core.texts import visible
 from permitry_ops.inbox.access import Login
-from permitry_ops.inbox.html import Child, Html, element
 
-__all__ = ["frame", "link", "login_page", "message_page", "token_field"]
+__all__ = ["Child", "Html", "element", "frame", "link", "login_page", "message_page", "token_field"]
+
+_VOID = frozenset({"input", "link", "meta"})
 
 _PAGES = (("Questions", "/"), ("Audit", "/audit"), ("Statistics", "/stats"))
 _DOCTYPE = "<!doctype html>"
+
+
+@attrs.frozen
+class Html:
+    """HTML that needs no escaping any more; only `element` makes it."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Child = Html | str
+
+
+def element(name: str, /, *children: Child, **attributes: str | bool | None) -> Html:
+    """Return an element; what is invisible in a text is spelled out, as no browser shows it.
+
+    In names, `_` is a hyphen, and one at the end left out. True is an attribute without a value.
+    """
+    given = "".join(_attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
+    if name in _VOID:
+        return Html(f"<{name}{given}>")
+    return Html(f"<{name}{given}>{''.join(map(_child, children))}</{name}>")
+
+
+def _child(child: Child) -> str:
+    return child.text if isinstance(child, Html) else html.escape(visible(child))
+
+
+def _attribute(name: str, value: str | bool | None) -> str:  # noqa: FBT001 -- as HTML has attributes
+    if value is None or value is False:
+        return ""
+    return f" {name}" if value is True else f' {name}="{html.escape(visible(value))}"'
 
 
 def frame(

@@ -12,9 +12,8 @@ from permitry.core.origin import Origin
 from permitry.core.texts import one_line, shorten, visible
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.call_text import call_text, main_argument, sentence, short_session, value_text
-from permitry_ops.inbox.html import Html, element
-from permitry_ops.inbox.pages import frame, link, token_field
-from permitry_ops.inbox.questions import Shown
+from permitry_ops.inbox.pages import Html, element, frame, link, token_field
+from permitry_ops.inbox.stored import Shown
 
 __all__ = ["arguments_text", "list_page", "open_count", "open_version", "question_page", "without_secrets"]
 

@@ -7,8 +7,7 @@ import attrs
 
 from permitry.audit.stats import Stats
 from permitry_ops.inbox.access import Login
-from permitry_ops.inbox.html import Html, element
-from permitry_ops.inbox.pages import frame
+from permitry_ops.inbox.pages import Html, element, frame
 
 __all__ = ["Bar", "bars", "stats_page"]
 

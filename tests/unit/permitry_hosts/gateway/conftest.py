@@ -19,8 +19,7 @@ from permitry.guard.stored_ledger import StoredLedger
 from permitry_hosts.gateway.definitions import Pins
 from permitry_hosts.gateway.gateway import Gateway
 from permitry_hosts.gateway.serve import mcp_server
-from permitry_hosts.gateway.server import Server
-from permitry_hosts.gateway.upstream import Upstream
+from permitry_hosts.gateway.upstream import Server, Upstream
 
 Answer: TypeAlias = Callable[[types.ElicitRequestFormParams], types.ElicitResult]
 Work: TypeAlias = Callable[[dict[str, Any]], Awaitable[str]]

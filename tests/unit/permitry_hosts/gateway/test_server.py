@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry_hosts.gateway.server import Server
+from permitry_hosts.gateway.upstream import Server
 
 
 def test_the_folder_of_a_program_is_part_of_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,7 @@ from tests.tables import for_each
 from tests.unit.permitry_hosts.gateway.conftest import Fake, InProcess, tool
 
 from permitry.errors import AdapterError, ToolError
-from permitry_hosts.gateway.server import Server
-from permitry_hosts.gateway.upstream import Upstream
+from permitry_hosts.gateway.upstream import Server, Upstream
 
 PROGRAM = """
 import os, sys, time

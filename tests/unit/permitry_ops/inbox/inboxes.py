@@ -18,9 +18,9 @@ from permitry.errors import LedgerError
 from permitry_ops.inbox.access import User
 from permitry_ops.inbox.app import InboxApp
 from permitry_ops.inbox.live import Live
-from permitry_ops.inbox.questions import Shown
 from permitry_ops.inbox.record_view import RecordView
 from permitry_ops.inbox.security import Site
+from permitry_ops.inbox.stored import Shown
 
 PORT = 8710
 ORIGIN = f"http://127.0.0.1:{PORT}"

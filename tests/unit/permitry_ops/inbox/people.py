@@ -3,7 +3,7 @@
 from permitry.channels.request import EffectLine
 from permitry.core.origin import Origin
 from permitry_ops.inbox.access import User
-from permitry_ops.inbox.questions import Shown
+from permitry_ops.inbox.stored import Shown
 
 ANN, BOB, EVE = User("ann", True), User("bob", True), User("eve", False)
 QUESTION = Shown(

@@ -6,8 +6,8 @@ from tests.tables import for_each
 from tests.unit.permitry_ops.inbox.documents import read
 from tests.unit.permitry_ops.inbox.probes import PROBES
 
-from permitry_ops.inbox import html
-from permitry_ops.inbox.html import Html, element
+from permitry_ops.inbox import pages
+from permitry_ops.inbox.pages import Html, element
 
 
 def test_there_are_fifty_probes() -> None:
@@ -41,6 +41,6 @@ def test_what_is_invisible_is_spelled_out() -> None:
 
 def test_html_is_made_by_elements_alone() -> None:
     """No file of the inbox makes it of a text."""
-    folder = Path(html.__file__).parent
+    folder = Path(pages.__file__).parent
     makers = [path.name for path in folder.glob("*.py") if f"{Html.__name__}(" in path.read_text(encoding="utf-8")]
-    assert makers == ["html.py"]
+    assert makers == ["pages.py"]

@@ -14,7 +14,7 @@ from permitry.core.json_values import parse_json
 from permitry.core.origin import Origin
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.question_pages import arguments_text, list_page, open_count, question_page, without_secrets
-from permitry_ops.inbox.questions import Shown
+from permitry_ops.inbox.stored import Shown
 
 LOGIN = Login(ANN, 0.0, csrf="token")
 
