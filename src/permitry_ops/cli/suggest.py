@@ -88,7 +88,9 @@ def _print(options: argparse.Namespace, old: str, new: str, projects: Sequence["
     elif options.output is None:
         print(new.removeprefix(_HEADER).lstrip("\n"), end="")
     else:
-        print(_diff(old, new, str(options.output)), end="")
+        name, texts = str(options.output), (old.splitlines(keepends=True), new.splitlines(keepends=True))
+        lines = difflib.unified_diff(*texts, name, name)
+        print(visible("".join(line if line.endswith("\n") else f"{line}\n" for line in lines)), end="")
 
 
 def _write(options: argparse.Namespace, text: str) -> None:
@@ -177,11 +179,6 @@ def _ids(text: str) -> set[str]:
         return set()
 
 
-def _diff(old: str, new: str, name: str) -> str:
-    lines = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), name, name)
-    return visible("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
-
-
 def _comment(each: Suggestion) -> str:
     lines = [
         f"removes {_questions(len(each.calls))}: {', '.join(_examples(each))}",
@@ -219,17 +216,14 @@ def _summary(projects: Sequence[_Project], answered: Answered) -> Iterator[str]:
     for each in projects:
         if len(projects) > 1:
             yield f"in `{one_line(each.folder)}`:"
-        yield from _summary_of(each.found)
+        found = each.found
+        yield f"{found.removed:,} of {_questions(found.questions, 'approved ')} would not have been asked"
+        if found.permitted:
+            yield f"{_questions(found.permitted)}: the rules permit the call by now"
+        if found.restricted:
+            yield f"{_questions(found.restricted)}: a restriction asks, which no permission lifts"
     if answered.unread:
         yield f"{_questions(answered.unread)}: the call was edited, or recorded without secrets"
-
-
-def _summary_of(found: Suggested) -> Iterator[str]:
-    yield f"{found.removed:,} of {_questions(found.questions, 'approved ')} would not have been asked"
-    if found.permitted:
-        yield f"{_questions(found.permitted)}: the rules permit the call by now"
-    if found.restricted:
-        yield f"{_questions(found.restricted)}: a restriction asks, which no permission lifts"
 
 
 def _as_json(projects: Sequence[_Project], answered: Answered) -> dict[str, object]:
