@@ -42,10 +42,10 @@ class _Open:
 class OtelRecorder(Listener):
     """Keeps each event with `recorder`, and then makes it part of a span for the call, and of metrics.
 
-    The span `execute_tool TOOL` begins with the decision, inside of the span that is current then, and ends when the
-    tool has, or when it is certain that it does not run. An undo is a span `undo TOOL`. The text of arguments is shown
-    only with `shows_arguments`, without secrets. At most `most` spans are open; the oldest ends for another. What goes
-    wrong with telemetry is logged, and changes nothing about a call.
+    The span `execute_tool TOOL` begins with the decision, inside of the span that is current then, and
+    ends when the tool has, or does not run. An undo is a span `undo TOOL`. The text of arguments is
+    shown only with `shows_arguments`, without secrets. At most `most` spans are open. What goes wrong
+    with telemetry is logged, and changes nothing about a call.
 
     >>> from permitry import Session, ToolHandler
     >>> from permitry.audit.record import MemoryRecorder

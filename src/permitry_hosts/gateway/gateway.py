@@ -247,7 +247,6 @@ class Gateway:
     async def _answer(
         self, call: ToolCall | Refusal, tool: Offered, params: types.InputResponseRequestParams
     ) -> Permit | Refusal | Silence:
-        """Return what follows from the answer to a question that is open, and about this very call."""
         if isinstance(call, Refusal):
             return call
         if self.ledger is not None:

@@ -294,7 +294,6 @@ def _on_name(rule: _Rule) -> Iterator[Draft]:
 
 
 def _on_parameter(rule: _Rule) -> Iterator[Draft]:
-    """Yield the rule for a parameter: a restriction, which an absent one never matches."""
     if rule.parameter is None or rule.names_subject or rule.is_permission:
         return
     name, value = rule.parameter

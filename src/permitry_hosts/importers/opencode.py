@@ -142,7 +142,6 @@ def _tools(permission: str, effect: str) -> tuple[str, ...]:
 
 
 def _conditions(permission: str, text: str, effect: str) -> list[Conditions]:
-    """Return the conditions of a rule, of which one is enough; none for a permission that cannot be said."""
     if permission == "bash":
         return _on_commands(text, effect)
     if permission in _WITHOUT_TEXT:

@@ -72,7 +72,6 @@ def _load(
 
 
 def _try(imported: Imported, sources: Sequence[str], rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
-    """Yield the rows, each compared with the rule of the host on its probes."""
     alone: list[_Entry] = []
     for number, row in enumerate(rows):
         kept = [entry.draft for entry in entries if entry.row == number and entry.draft is not None]

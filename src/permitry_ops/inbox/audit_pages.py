@@ -90,7 +90,6 @@ def _what(head: Mapping[str, Any]) -> str:
 
 
 def _said(row: CallRow) -> list[str]:
-    """Return what happened to a call, in order, in a word or two each."""
     head = row.head
     if head.get("event") != "decided":
         return [_step(head) or one_line(_text(head, "event"))]

@@ -47,7 +47,6 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _idle_templates(subject: Subject) -> Iterator[Finding]:
-    """Yield the templates that list no tools, and that no rule asks for."""
     tables = (draft.table for draft in subject.drafts.rules.values())
     groups = (group for table in tables for _, group in groups_of(table))
     asked = {name for group in groups for name in group.get("template", ())}
