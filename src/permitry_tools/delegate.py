@@ -168,10 +168,7 @@ class _Desk:
     settings: Delegation
 
     def check(self, tool: str, model: type[Execute], arguments: dict[str, Any]) -> None:
-        """Refuse what no caller could have done, whatever the depth.
-
-        Raises: `ToolError`.
-        """
+        """Refuse what no caller could have done, whatever the depth."""
         _check(model, arguments)
         self._check_mode(tool)
         if "objective" not in arguments:
@@ -203,18 +200,15 @@ class _Desk:
         self._check_mode("execute")
         self._check_words("execute", asked)
         self._check_depth("execute", scope)
+        others = (spec.name for spec in self.registry if spec.traits.spawns_agent is True and spec.name not in _TOOLS)
         task = AgentTask(
             asked.objective.strip(),
             "execute",
             acceptance_criteria=asked.acceptance_criteria,
             model=self.settings.models[-1] if self.settings.models else scope.model,
-            without=self._starting_agents(),
+            without=(*_TOOLS, *others),
         )
         return self._result("Execute", task, scope)
-
-    def _starting_agents(self) -> tuple[str, ...]:
-        others = (spec.name for spec in self.registry if spec.traits.spawns_agent is True and spec.name not in _TOOLS)
-        return (*_TOOLS, *others)
 
     def _check_mode(self, tool: str) -> None:
         if not self.settings.is_recursive:

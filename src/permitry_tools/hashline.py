@@ -131,10 +131,7 @@ class _Lines:
         return cls([body_of(line) for line in lines], [line[len(body_of(line)) :] for line in lines])
 
     def apply(self, edits: list[Edit]) -> str:
-        """Return the text after all edits, each of which means the lines as they are before any.
-
-        Raises: `ToolError` when an anchor does not fit, or two edits meet.
-        """
+        """Return the text after all edits, each of which means the lines as they are before any."""
         # INVARIANT: `done` counts the lines that are dealt with; a change that begins before it meets the last one.
         done = 0
         bodies: list[str] = []

@@ -186,10 +186,6 @@ class McpConnection:
         await self._client.serve(ready)
 
     def _start_again(self) -> None:
-        """Start a program that has ended.
-
-        Raises: `ToolError` when it does not start.
-        """
         with self._opening:
             if not self._has_ended or not self._restarts.take(time.monotonic()):
                 return
@@ -203,10 +199,7 @@ class McpConnection:
     # From other threads ----------------------------------------------------------------------------------------------
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return what `work` gives in the thread of the connection; never waits for ever.
-
-        Raises: `ToolError` for whatever goes wrong.
-        """
+        """Return what `work` gives in the thread of the connection, or raise a `ToolError`; never wait for ever."""
         name, loop, thread = self.server.name, self._loop, self._thread
         if loop is None or thread is None or not thread.is_alive() or loop.is_closed():
             work.close()

@@ -128,10 +128,7 @@ def _register_one(registry: ToolRegistry, tools: "_Sessions") -> None:
 
 
 def _with_action(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `unified_exec` as those of `exec_command` or `write_stdin`, with which of them it is.
-
-    Raises: `ToolError` for arguments that do not fit.
-    """
+    """Return the arguments of `unified_exec` as those of `exec_command` or `write_stdin`, with which of them it is."""
     if "action" in given:
         return given
     arguments = validated(UnifiedExec, given)
@@ -149,10 +146,6 @@ def _with_action(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _action_of(given: dict[str, Any]) -> ExecCommand | WriteStdin:
-    """Return what is to be started or typed.
-
-    Raises: `ToolError` for arguments that do not fit.
-    """
     if "action" not in given:
         _with_action(given)
         raise ToolError("The arguments do not fit: the call was not read as a start or as typing.")
@@ -204,7 +197,6 @@ class _Session:
         self.group.kill()
 
     def take(self) -> Piece:
-        """Return the new output."""
         with self._lock:
             (capture,) = self.group.captures
             if self.group.ended.is_set():

@@ -1,11 +1,11 @@
 """The tools file: which services, plugins and servers a session has besides the tools of its workspace."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from permitry.port import ConfigError, Problem, RegistryError
 from permitry_tools.mcp import McpServer
@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["McpTable", "ToolsFile", "WebTable", "read_tools_file"]
 
+
+def _below(place: str, info: ValidationInfo) -> str:
+    """Return a path relative to the file as an absolute one; the context is the folder of the file."""
+    return str(info.context / place)
+
+
 Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Place: TypeAlias = Annotated[str, Field(min_length=1)]
+Place: TypeAlias = Annotated[str, Field(min_length=1), AfterValidator(_below)]
 
 _CONFIG = ConfigDict(extra="forbid", strict=True, frozen=True)
 _MESSAGES: Mapping[str, str] = {
@@ -66,6 +72,11 @@ class McpTable(BaseModel):
     start_timeout: Seconds = 30.0
     trust_annotations: bool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _start_next_to_the_file(cls, table: Any) -> Any:  # noqa: ANN401 -- whatever a file holds
+        return {"folder": ".", **table} if isinstance(table, Mapping) and "command" in table else table
+
     def server(self, name: str) -> McpServer:
         """Return the server of this name.
 
@@ -111,7 +122,7 @@ def read_tools_file(path: Path) -> ToolsFile:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise _error(path, f"is not TOML: {error}") from error
     try:
-        tools = ToolsFile.model_validate(_place(data, path.absolute().parent))
+        tools = ToolsFile.model_validate(data, context=path.absolute().parent)
     except ValidationError as error:
         raise ConfigError([_problem(path, _as_text(each)) for each in error.errors()]) from error
     if problems := [_problem(path, each) for each in _contradictions(tools)]:
@@ -139,29 +150,6 @@ def _contradictions(tools: ToolsFile) -> Iterator[str]:
             table.server(name)
         except RegistryError as error:
             yield f"`mcp.{name}`: {error}"
-
-
-def _place(data: Mapping[str, object], folder: Path) -> dict[str, object]:
-    """Return the data with the paths relative to the file made absolute; servers start in its folder."""
-    placed = _with_paths(data, folder, ("corpus", "artifacts"))
-    if isinstance(plugins := placed.get("plugins"), list):
-        placed["plugins"] = [str(folder / each) if each and isinstance(each, str) else each for each in plugins]
-    if isinstance(web := placed.get("web"), Mapping):
-        placed["web"] = _with_paths(web, folder, ("ca_file",))
-    if isinstance(servers := placed.get("mcp"), Mapping):
-        placed["mcp"] = {name: _start_in(table, folder) for name, table in servers.items()}
-    return placed
-
-
-def _start_in(table: object, folder: Path) -> object:
-    if not isinstance(table, Mapping) or "command" not in table:
-        return table
-    return _with_paths({"folder": ".", **table}, folder, ("folder",))
-
-
-def _with_paths(table: Mapping[str, object], folder: Path, keys: Iterable[str]) -> dict[str, object]:
-    found = {key: str(folder / value) for key in keys if isinstance(value := table.get(key), str) and value}
-    return {**table, **found}
 
 
 def _problem(path: Path, message: str) -> Problem:

@@ -262,10 +262,7 @@ def _stamp(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _prepare(connection: sqlite3.Connection, file: Path) -> None:
-    """Make the tables in an empty file.
-
-    Raises: `ToolError` for a file that holds something else.
-    """
+    """Make the tables in an empty file; refuse one that holds something else."""
     if _stamp(connection) == (_APPLICATION, _VERSION):
         return
     if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() != (0,):

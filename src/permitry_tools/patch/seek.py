@@ -23,17 +23,13 @@ _PLAIN = str.maketrans(
 )
 
 
-def _exact(line: str) -> str:
-    return line
-
-
 def _plain(line: str) -> str:
     """Return the line without blanks around it, its dashes, quotation marks and blanks as on a typewriter."""
     return line.strip().translate(_PLAIN)
 
 
 _Reading: TypeAlias = Callable[[str], str]
-_READINGS: tuple[_Reading, ...] = (_exact, str.rstrip, str.strip, _plain)
+_READINGS: tuple[_Reading, ...] = (str, str.rstrip, str.strip, _plain)
 
 
 class Haystack:

@@ -38,7 +38,9 @@ def apply_chunks(text: str, chunks: Sequence[Chunk], *, path: str, endings: Line
 
     Raises: `ToolError`, which calls the file `path`, when one is not found.
     """
-    lines = _lines_kept(text) if endings is LineEndings.KEEP else _lines_of_lf(text)
+    lines = _lines_kept(text)
+    if endings is LineEndings.LF and text:
+        lines = [(line, "\n") for line in text.removesuffix("\n").split("\n")]
     placed = _Placing(lines, path, endings).place_all(chunks)
     return _join(placed, endings)
 
@@ -51,10 +53,6 @@ def _lines_kept(text: str) -> list[_Line]:
         lines.append((text[start : ending.start()], ending[0]))
         start = ending.end()
     return [*lines, (text[start:], "")] if start < len(text) else lines
-
-
-def _lines_of_lf(text: str) -> list[_Line]:
-    return [(line, "\n") for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 def _join(lines: Sequence[_Line], endings: LineEndings) -> str:

@@ -1,6 +1,5 @@
 """The tools `shell`, `shell_command` and `local_shell`: one command, as Codex and its models write it."""
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -74,7 +73,11 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     def run(command: str | list[str], argv: list[str], workdir: str | None, timeout_ms: int | None) -> tuple[bool, str]:
         folder = folder_of(workspace, workdir)
         result = apply_patch_in(command, folder, patching)
-        return _run(argv, folder, timeout_ms) if result is None else (True, result)
+        if result is not None:
+            return True, result
+        limit = timeout_ms or _DEFAULT
+        ended = run_group(ProcessGroup(argv, folder, is_merged=True), limit / 1000)
+        return ended.code == 0, _describe(ended, limit)
 
     def shell(arguments: Shell | ShellCommand) -> tuple[bool, str]:
         command = arguments.command
@@ -121,12 +124,6 @@ def _check_surroundings(arguments: dict[str, Any]) -> None:
         raise ToolError("`env` must be empty; write `env NAME=VALUE PROGRAM …` as the command instead.")
     if arguments.get("user"):
         raise ToolError("`user` must be absent; commands run as the user of this process.")
-
-
-def _run(argv: list[str], folder: Path, timeout_ms: int | None) -> tuple[bool, str]:
-    limit = _DEFAULT if timeout_ms is None else timeout_ms
-    ended = run_group(ProcessGroup(argv, folder, is_merged=True), limit / 1000)
-    return ended.code == 0, _describe(ended, limit)
 
 
 def _describe(ended: Ended, limit: int) -> str:

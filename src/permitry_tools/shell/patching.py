@@ -78,8 +78,7 @@ def _is_command(value: object) -> TypeGuard[str | list[str]]:
 def _patch_in(command: str | Sequence[str]) -> AppliedPatch | None:
     """Return the patch that is all a command applies; None for a command that calls no `apply_patch`.
 
-    Raises: `ToolError` for any other call of it where there is no such program: a shell would say so at the end, or
-    only in its output.
+    Any other call of it is refused where there is no such program: a shell would say so at the end, or in its output.
     """
     found = patch_in_shell(command)
     if found is None:
@@ -88,10 +87,7 @@ def _patch_in(command: str | Sequence[str]) -> AppliedPatch | None:
 
 
 def _check_is_there(name: str | None, instead: str) -> None:
-    """Accept a program that a shell finds, and no program at all.
-
-    Raises: `ToolError` for one that is not there; it says what to do `instead`.
-    """
+    """Accept a program that a shell finds, and no program at all."""
     if name is not None and shutil.which(name) is None:
         raise ToolError(f"There is no program `{name}` for a shell to run. {instead}")
 

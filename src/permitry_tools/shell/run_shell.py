@@ -113,10 +113,6 @@ class _Repeats:
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
     def refuse(self, arguments: RunShell) -> None:
-        """Accept a call that may bring something new.
-
-        Raises: `ToolError` for any other.
-        """
         with self._lock:
             if self._last is not None and self._last[0] == arguments and self._count >= _MOST_REPEATS:
                 raise ToolError(
@@ -125,7 +121,6 @@ class _Repeats:
                 )
 
     def note(self, arguments: RunShell, text: str) -> None:
-        """Take note of what a call brought."""
         with self._lock:
             self._count = self._count + 1 if self._last == (arguments, text) else 1
             self._last = (arguments, text)

@@ -76,12 +76,9 @@ def readable(text: str) -> tuple[str, str]:
         reader.feed(piece)
         if len(reader.rawdata) > _LONGEST_TAG:
             reader.rawdata = ""
-    return " ".join("".join(reader.title).split()), _squeeze("".join(reader.text))
-
-
-def _squeeze(text: str) -> str:
-    lines = [line.rstrip() for line in text.split("\n")]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    lines = [line.rstrip() for line in "".join(reader.text).split("\n")]
+    squeezed = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    return " ".join("".join(reader.title).split()), squeezed
 
 
 class _Reader(html.parser.HTMLParser):
@@ -95,7 +92,6 @@ class _Reader(html.parser.HTMLParser):
         self._is_set = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note of a tag that begins."""
         del attrs
         if tag not in _DROPPED and tag != "title":
             self._block(tag, is_set=tag == "pre" or self._is_set)
@@ -103,19 +99,17 @@ class _Reader(html.parser.HTMLParser):
             self._inside.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note of a tag that ends at once."""
         del attrs
         self._block(tag, is_set=self._is_set)
 
     def handle_endtag(self, tag: str) -> None:
-        """Take note of a tag that ends, and with it of those left open inside."""
         if tag in self._inside:
+            # With it end those left open inside.
             del self._inside[self._inside.index(tag) :]
         else:
             self._block(tag, is_set=tag != "pre" and self._is_set)
 
     def handle_data(self, data: str) -> None:
-        """Keep text that is meant to be read."""
         if self._inside == ["title"]:
             self.title.append(data)
         elif not self._inside and self._is_set:

@@ -34,14 +34,10 @@ def _analyse(given: dict[str, Any], context: ToolContext) -> ToolResult:
     return ToolResult(True, corpus.runner.run(task, attrs.evolve(scope, depth=scope.depth + 1, step=0)))
 
 
-def _is_enabled(context: ToolContext) -> bool:
-    return has_documents(context) and corpus_of(context).runner is not None
-
-
 plugin = ToolPlugin(
     definition("deep_analysis", "Have an agent read the documents and answer a broad question.", DeepAnalysis),
     _analyse,
-    _is_enabled,
+    lambda context: has_documents(context) and corpus_of(context).runner is not None,
     # What its agent does is decided call by call; the runner may be anybody's, so more is not promised.
     traits=ToolTraits(destructive=False, spawns_agent=True),
     roles={},

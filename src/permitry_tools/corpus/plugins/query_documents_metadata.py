@@ -4,7 +4,7 @@ import json
 
 from pydantic import Field
 
-from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult
+from permitry.port import ToolError, ToolPlugin, ToolResult
 from permitry_tools._spec import READS, Arguments
 from permitry_tools.corpus.plugins._common import corpus_of, definition, handler, has_documents
 from permitry_tools.corpus.query import QueryError, is_select, query
@@ -44,10 +44,6 @@ def _failure(reason: str) -> ToolResult:
     return ToolResult(False, f"Error querying document metadata: {reason}")
 
 
-def _is_enabled(context: ToolContext) -> bool:
-    return has_documents(context) and corpus_of(context).sql_tool_enabled
-
-
 plugin = ToolPlugin(
     definition(
         "query_documents_metadata",
@@ -55,7 +51,7 @@ plugin = ToolPlugin(
         QueryDocumentsMetadata,
     ),
     handler(QueryDocumentsMetadata, _query),
-    _is_enabled,
+    lambda context: has_documents(context) and corpus_of(context).sql_tool_enabled,
     traits=READS,
     roles={},
 )

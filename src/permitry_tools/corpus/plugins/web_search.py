@@ -40,14 +40,10 @@ def _search(arguments: dict[str, object], context: ToolContext) -> ToolResult:
     return ToolResult(True, text, structured=json.loads(text))
 
 
-def _is_enabled(context: ToolContext) -> bool:
-    return context.services.get(SEARCH) is not None
-
-
 plugin = ToolPlugin(
     definition("web_search", "Search the web.", WebSearch),
     _search,
-    _is_enabled,
+    lambda context: context.services.get(SEARCH) is not None,
     # Reading, but not only: a query can carry out what it holds.
     traits=ToolTraits(destructive=False, open_world=True, spawns_agent=False),
     roles={},
