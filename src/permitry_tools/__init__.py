@@ -1,6 +1,7 @@
 """The shipped tools: real ones, one file a family, the files among them confined to a workspace."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
 __all__ = ["ToolFamily", "ToolServices", "register", "tool_families", "toolset", "workspace_tools"]
 
 
+def _tuple_of_connections(connections: "Iterable[McpConnection]") -> "tuple[McpConnection, ...]":
+    return tuple(connections)
+
+
 @attrs.frozen
 class ToolServices:
     """What the shipped tools may use besides the workspace.
@@ -60,7 +65,7 @@ class ToolServices:
     corpus: "Corpus | None" = attrs.field(default=None, kw_only=True)
     runner: AgentRunner | None = attrs.field(default=None, kw_only=True)
     delegation: Delegation | None = attrs.field(default=None, kw_only=True)
-    mcp: "tuple[McpConnection, ...]" = attrs.field(default=(), converter=tuple, kw_only=True)
+    mcp: "tuple[McpConnection, ...]" = attrs.field(default=(), converter=_tuple_of_connections, kw_only=True)
     shell: tuple[str, ...] = attrs.field(default=DEFAULT, converter=check_families, kw_only=True)
 
 

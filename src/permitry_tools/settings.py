@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
@@ -20,7 +20,7 @@ __all__ = ["McpTable", "ToolsFile", "WebTable", "read_tools_file"]
 
 def _below(place: str, info: ValidationInfo) -> str:
     """Return a path relative to the file as an absolute one; the context is the folder of the file."""
-    return str(info.context / place)
+    return str((info.context or Path()) / place)
 
 
 Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -74,7 +74,7 @@ class McpTable(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _start_next_to_the_file(cls, table: Any) -> Any:  # noqa: ANN401 -- whatever a file holds
+    def _start_next_to_the_file(cls, table: object) -> object:
         return {"folder": ".", **table} if isinstance(table, Mapping) and "command" in table else table
 
     def server(self, name: str) -> McpServer:
@@ -82,9 +82,8 @@ class McpTable(BaseModel):
 
         Raises: `RegistryError` unless there is either a command or an address.
         """
-        program = None if self.command is None else self.command[0]
-        args = () if self.command is None else self.command[1:]
-        return McpServer(name, program, tuple(args), **self.model_dump(exclude={"command"}))
+        words = [] if self.command is None else self.command
+        return McpServer(name, next(iter(words), None), words[1:], **self.model_dump(exclude={"command"}))
 
 
 class ToolsFile(BaseModel):
