@@ -148,14 +148,12 @@ class ArtifactStore:
         """Keep git from taking what is in the folder; in our own folder, whatever a repository put there."""
         try:
             with open_regular(_IGNORE, folder=folder) as (stream, _):
-                is_ours = stream.read(len(_IGNORED) + 1) == _IGNORED
+                is_ours = _OWN not in self.folder.parts or stream.read(len(_IGNORED) + 1) == _IGNORED
         except FileNotFoundError:
             is_ours = False
         except OSError:
             # A link, or what else git does not read.
             is_ours = _OWN not in self.folder.parts
-        else:
-            is_ours = is_ours or _OWN not in self.folder.parts
         if not is_ours:
             replace_file(_IGNORE, _IGNORED, folder=folder)
 

@@ -56,11 +56,11 @@ def relationship(store: CorpusStore, entity_a: str, entity_b: str) -> str:
     Raises: `ToolError` when the corpus cannot be read.
     """
     with store.reading() as connection:
-        found = [_entity(connection, name) for name in (entity_a, entity_b)]
-        for name, entity in zip((entity_a, entity_b), found, strict=True):
-            if entity is None:
-                return _unknown(connection, name)
-        one, other = (entity for entity in found if entity is not None)
+        one, other = _entity(connection, entity_a), _entity(connection, entity_b)
+        if one is None:
+            return _unknown(connection, entity_a)
+        if other is None:
+            return _unknown(connection, entity_b)
         if one == other:
             return f"`{entity_a}` and `{entity_b}` are the same entity, {one.name}."
         together = _together(connection, one, other)
