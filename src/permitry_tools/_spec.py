@@ -1,13 +1,26 @@
 """From a pydantic model of the arguments to a registered tool."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from permitry.port import ArgumentRole, Check, Handler, Preview, ToolResult, ToolSpec, ToolTraits, validated, with_check
+from permitry.port import (
+    ArgumentRole,
+    Check,
+    Handler,
+    Preview,
+    ToolError,
+    ToolLimits,
+    ToolRegistry,
+    ToolResult,
+    ToolSpec,
+    ToolTraits,
+    validated,
+    with_check,
+)
 
-__all__ = ["Arguments", "handler", "preview", "spec"]
+__all__ = ["Arguments", "handler", "preview", "require", "spec", "tool"]
 
 
 class Arguments(BaseModel):
@@ -17,6 +30,7 @@ class Arguments(BaseModel):
 
 
 Model = TypeVar("Model", bound=Arguments)
+Run: TypeAlias = Callable[[Model], ToolResult | tuple[bool, str]]
 
 
 def spec(
@@ -33,7 +47,7 @@ def spec(
     return ToolSpec(name, description, parameters=schema, traits=traits, **rest)
 
 
-def handler(model: type[Model], run: Callable[[Model], ToolResult | tuple[bool, str]], *checks: Check) -> Handler:
+def handler(model: type[Model], run: Run[Model], *checks: Check) -> Handler:
     """Return a handler of arguments that pass all `checks` and fit `model`; what is wrong is shown to the model."""
 
     def check(given: dict[str, Any]) -> Model:
@@ -44,9 +58,40 @@ def handler(model: type[Model], run: Callable[[Model], ToolResult | tuple[bool, 
     return with_check(lambda given: run(check(given)), check)
 
 
+def require(argument: str, request: str) -> Check:
+    """Return a check of calls that give `argument`, and no blanks; the model is shown `request` otherwise."""
+
+    def check(arguments: dict[str, Any]) -> None:
+        given = arguments.get(argument)
+        if given is None or (isinstance(given, str) and not given.strip()):
+            raise ToolError(request)
+
+    return check
+
+
 def preview(model: type[Model], describe: Callable[[Model], str]) -> Preview:
     """Return a preview over checked arguments."""
     return lambda arguments: describe(validated(model, arguments))
+
+
+def tool(
+    registry: ToolRegistry,
+    model: type[Model],
+    description: str,
+    traits: ToolTraits,
+    *checks: Check,
+    preview: Preview | None = None,
+    limits: ToolLimits | None = None,
+    **rest: object,
+) -> Callable[[Run[Model]], Run[Model]]:
+    """Return a decorator that adds a function to `registry`, as the tool of its name; see `spec` and `handler`."""
+
+    def add(run: Run[Model]) -> Run[Model]:
+        declared = spec(run.__name__, description, model, traits, **rest)
+        registry.register(declared, handler(model, run, *checks), preview=preview, limits=limits)
+        return run
+
+    return add
 
 
 READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_world=False, spawns_agent=False)

@@ -5,9 +5,9 @@ from pydantic import Field
 from permitry.port import ToolError, ToolLimits, ToolRegistry, ToolTraits
 from permitry_tools._kept import Kept
 from permitry_tools._process import ProcessGroup, default_shell, launch
-from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, require, tool
 from permitry_tools.shell.patching import refuse_patch
-from permitry_tools.shell.run_shell import check_terminal, require
+from permitry_tools.shell.run_shell import check_terminal
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -39,7 +39,14 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     )
     registry.closing(jobs.close)
     shell = default_shell()
+    # They touch the jobs alone: they need not wait for other tools to end, which may be waiting for a job.
+    apart = ToolLimits(resource=None)
 
+    @tool(
+        registry, RunShellBg, "Start a shell command in the workspace and go on.", RUNS,
+        require("command", "run_shell_bg requires command"), check_terminal, refuse_patch,
+        roles={"command": ROLES.COMMAND},
+    )  # fmt: skip
     def run_shell_bg(arguments: RunShellBg) -> tuple[bool, str]:
         job = ProcessGroup([shell, "-c", arguments.command], workspace.root, is_merged=True)
         number = jobs.add(job)
@@ -50,6 +57,10 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
             jobs.drop(number)
             raise
 
+    @tool(
+        registry, Job, "Show the output of a background job, and whether it still runs.", _CHECKS,
+        require("job_id", "check_shell_bg requires job_id"), limits=apart,
+    )  # fmt: skip
     def check_shell_bg(arguments: Job) -> tuple[bool, str]:
         job = _find(jobs.get(arguments.job_id), arguments)
         pid = job.started().pid
@@ -60,29 +71,13 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         capture.finish()
         return job.code == 0, f"[job {arguments.job_id} finished, exit_code={job.code}]\n{capture.output.shown(_SHOWN)}"
 
+    @tool(
+        registry, Job, "Kill a background job.", _KILLS, require("job_id", "kill_shell_bg requires job_id"),
+        limits=apart,
+    )  # fmt: skip
     def kill_shell_bg(arguments: Job) -> tuple[bool, str]:
         _find(jobs.drop(arguments.job_id), arguments).kill()
         return True, f"Background job {arguments.job_id} killed."
-
-    registry.register(
-        spec(
-            "run_shell_bg", "Start a shell command in the workspace and go on.", RunShellBg, RUNS,
-            roles={"command": ROLES.COMMAND},
-        ),
-        handler(RunShellBg, run_shell_bg, require("run_shell_bg", "command"), check_terminal, refuse_patch),
-    )  # fmt: skip
-    # They touch the jobs alone: they need not wait for other tools to end, which may be waiting for a job.
-    apart = ToolLimits(resource=None)
-    registry.register(
-        spec("check_shell_bg", "Show the output of a background job, and whether it still runs.", Job, _CHECKS),
-        handler(Job, check_shell_bg, require("check_shell_bg", "job_id")),
-        limits=apart,
-    )
-    registry.register(
-        spec("kill_shell_bg", "Kill a background job.", Job, _KILLS),
-        handler(Job, kill_shell_bg, require("kill_shell_bg", "job_id")),
-        limits=apart,
-    )
 
 
 def _find(job: ProcessGroup | None, arguments: Job) -> ProcessGroup:

@@ -8,7 +8,7 @@ from pydantic import Field
 from permitry.port import ToolError, ToolRegistry
 from permitry_tools._edits import FileEdit
 from permitry_tools._reading import Asked, ReadMemory, body_of, lines_of
-from permitry_tools._spec import ROLES, WRITES, handler, preview, spec
+from permitry_tools._spec import ROLES, WRITES, preview, tool
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -32,16 +32,14 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     def edit_of(arguments: EditFile) -> FileEdit:
         return FileEdit.of(workspace, arguments.path, lambda text, where: _replace(text, arguments, where.as_posix()))
 
+    @tool(
+        registry, EditFile, "Replace one piece of text.", WRITES, roles={"path": ROLES.WRITE_PATH},
+        preview=preview(EditFile, lambda arguments: edit_of(arguments).diff()),
+    )  # fmt: skip
     def edit_file(arguments: EditFile) -> tuple[bool, str]:
         edit = edit_of(arguments)
         edit.make(known)
         return True, f"Edited {edit.where.as_posix()}"
-
-    registry.register(
-        spec("edit_file", "Replace one piece of text.", EditFile, WRITES, roles={"path": ROLES.WRITE_PATH}),
-        handler(EditFile, edit_file),
-        preview=preview(EditFile, lambda arguments: edit_of(arguments).diff()),
-    )
 
 
 def _replace(before: str, arguments: EditFile, name: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from permitry.port import ToolError, ToolRegistry
 from permitry_tools._looking import LONGEST_GLOB, LONGEST_LOOK, Look
 from permitry_tools._reading import MOST_BYTES, Asked, ReadMemory, body_of, line_hash, lines_of, locate, read_bytes
-from permitry_tools._spec import READS, ROLES, WRITES, Arguments, handler, preview, spec
+from permitry_tools._spec import READS, ROLES, WRITES, Arguments, preview, tool
 from permitry_tools.patch.preview import hunks_of
 from permitry_tools.workspace import Workspace
 
@@ -55,6 +55,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     """Add the file tools to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
     known = memory or ReadMemory()
 
+    @tool(registry, ListFiles, "List the files of the workspace.", READS, timeout=LONGEST_LOOK)
     def list_files(arguments: ListFiles) -> tuple[bool, str]:
         look = Look(workspace, arguments.glob)
         found = list(look.names())
@@ -62,12 +63,25 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
         omitted = [f"...[omitted {rest} files]..."] if rest > 0 else []
         return True, "\n".join([*found[:_MOST_FILES], *omitted, *look.notes()]) or "(no files)"
 
+    @tool(
+        registry, ReadFile, "Read a text file, with line numbers.", READS,
+        roles={"path": ROLES.READ_PATH}, output_limit=_MOST_SHOWN,
+    )  # fmt: skip
     def read_file(arguments: ReadFile) -> tuple[bool, str]:
         where, data = read_bytes(workspace, arguments.path)
         shown = _show(where, data.decode(errors="replace"), arguments)
         known.note(where, data)
         return True, shown
 
+    def diff(arguments: WriteFile) -> str:
+        where = locate(workspace, arguments.path)
+        before = read_bytes(workspace, arguments.path)[1] if workspace.has(arguments.path) else b""
+        return unified_diff(where, before.decode(errors="replace"), arguments.content)
+
+    @tool(
+        registry, WriteFile, "Create a file, or replace one that was read before.", WRITES,
+        roles={"path": ROLES.WRITE_PATH}, preview=preview(WriteFile, diff),
+    )  # fmt: skip
     def write_file(arguments: WriteFile) -> tuple[bool, str]:
         where = locate(workspace, arguments.path)
         _refuse_unread(workspace, where, arguments.path, known)
@@ -75,31 +89,6 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
         workspace.write(arguments.path, data)
         known.note(where, data)
         return True, f"Wrote {len(arguments.content)} chars to {where.as_posix()}"
-
-    def diff(arguments: WriteFile) -> str:
-        where = locate(workspace, arguments.path)
-        before = read_bytes(workspace, arguments.path)[1] if workspace.has(arguments.path) else b""
-        return unified_diff(where, before.decode(errors="replace"), arguments.content)
-
-    registry.register(
-        spec("list_files", "List the files of the workspace.", ListFiles, READS, timeout=LONGEST_LOOK),
-        handler(ListFiles, list_files),
-    )
-    registry.register(
-        spec(
-            "read_file", "Read a text file, with line numbers.", ReadFile, READS,
-            roles={"path": ROLES.READ_PATH}, output_limit=_MOST_SHOWN,
-        ),
-        handler(ReadFile, read_file),
-    )  # fmt: skip
-    registry.register(
-        spec(
-            "write_file", "Create a file, or replace one that was read before.", WriteFile, WRITES,
-            roles={"path": ROLES.WRITE_PATH},
-        ),
-        handler(WriteFile, write_file),
-        preview=preview(WriteFile, diff),
-    )  # fmt: skip
 
 
 def _show(where: Path, text: str, arguments: ReadFile) -> str:

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from permitry.port import ToolError, ToolRegistry
 from permitry_tools._edits import FileEdit
 from permitry_tools._reading import Asked, ReadMemory, body_of, line_hash, lines_of
-from permitry_tools._spec import ROLES, WRITES, Arguments, handler, preview, spec
+from permitry_tools._spec import ROLES, WRITES, Arguments, preview, tool
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -93,20 +93,16 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     def edit_of(arguments: HashlineEdit) -> FileEdit:
         return FileEdit.of(workspace, arguments.path, lambda text, _: _Lines.of(text).apply(arguments.edits))
 
+    @tool(
+        registry, HashlineEdit, "Edit lines by number and hash.", WRITES, roles={"path": ROLES.WRITE_PATH},
+        preview=preview(HashlineEdit, lambda arguments: edit_of(arguments).diff()),
+    )  # fmt: skip
     def hashline_edit(arguments: HashlineEdit) -> tuple[bool, str]:
         edit = edit_of(arguments)
         if not edit.changes:
             return True, f"No changes needed in {arguments.path}"
         edit.make(known)
         return True, f"Edited {edit.where.as_posix()} ({len(arguments.edits)} edit(s) applied)"
-
-    registry.register(
-        spec(
-            "hashline_edit", "Edit lines by number and hash.", HashlineEdit, WRITES, roles={"path": ROLES.WRITE_PATH}
-        ),
-        handler(HashlineEdit, hashline_edit),
-        preview=preview(HashlineEdit, lambda arguments: edit_of(arguments).diff()),
-    )  # fmt: skip
 
 
 @attrs.frozen

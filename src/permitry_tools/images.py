@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from permitry.port import MediaPart, ToolError, ToolRegistry, ToolResult
-from permitry_tools._spec import READS, ROLES, Arguments, handler, spec
+from permitry_tools._spec import READS, ROLES, Arguments, tool
 from permitry_tools.workspace import Workspace
 
 __all__ = ["MOST_IMAGE_BYTES", "register"]
@@ -38,20 +38,19 @@ class ReadImage(Arguments):
 
 def register(registry: ToolRegistry, workspace: Workspace) -> None:
     """Add `view_image` and `read_image` to `registry`, confined to `workspace`. They differ in their errors only."""
+    description = "Look at an image of the workspace: PNG, JPEG, GIF or WebP, up to 20 MiB."
+    roles = {"path": ROLES.READ_PATH}
 
+    @tool(registry, ViewImage, description, READS, roles=roles)
     def view_image(arguments: ViewImage) -> ToolResult:
         missing, no_file = "unable to locate image at `{}`", "image path `{}` is not a file"
         return _image(workspace, arguments.path, missing, no_file)
 
+    @tool(registry, ReadImage, description, READS, roles=roles)
     def read_image(arguments: ReadImage) -> ToolResult:
         if not arguments.path:
             raise ToolError("read_image requires path")
         return _image(workspace, arguments.path, "File not found: {}", "Path is a directory, not a file: {}")
-
-    description = "Look at an image of the workspace: PNG, JPEG, GIF or WebP, up to 20 MiB."
-    roles = {"path": ROLES.READ_PATH}
-    registry.register(spec("view_image", description, ViewImage, READS, roles=roles), handler(ViewImage, view_image))
-    registry.register(spec("read_image", description, ReadImage, READS, roles=roles), handler(ReadImage, read_image))
 
 
 def _image(workspace: Workspace, path: str, missing: str, no_file: str) -> ToolResult:

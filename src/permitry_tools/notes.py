@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from permitry.port import ToolRegistry
-from permitry_tools._spec import READS, ROLES, Arguments, handler, spec
+from permitry_tools._spec import READS, ROLES, Arguments, tool
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -18,10 +18,6 @@ class Think(Arguments):
 def register(registry: ToolRegistry, _workspace: Workspace) -> None:
     """Add `think` to `registry`. It touches nothing, so it needs no workspace."""
 
+    @tool(registry, Think, "Note a thought before the next step.", READS, roles={"note": ROLES.TEXT})
     def think(arguments: Think) -> tuple[bool, str]:
         return True, f"Thought noted: {arguments.note}"
-
-    registry.register(
-        spec("think", "Note a thought before the next step.", Think, READS, roles={"note": ROLES.TEXT}),
-        handler(Think, think),
-    )

@@ -21,7 +21,7 @@ from permitry.port import (
     validated,
     with_check,
 )
-from permitry_tools._spec import Arguments, handler, spec
+from permitry_tools._spec import Arguments, spec, tool
 
 __all__ = ["Plan", "PlanReview", "PlanState", "PlanStep", "register", "register_present_plan"]
 
@@ -69,16 +69,13 @@ def register(registry: ToolRegistry, plan: Plan | None = None) -> Plan:
     """Add `update_plan` to `registry` and return the plan it keeps: `plan`, or a new one."""
     kept = plan or Plan()
 
+    @tool(registry, UpdatePlan, "Write down the steps of the task and how far each is.", _NOTES)
     def update_plan(arguments: UpdatePlan) -> tuple[bool, str]:
         kept.state = PlanState(arguments.plan, arguments.explanation)
         steps = [step.model_dump() for step in arguments.plan]
         report(ToolEventKind.PLAN, arguments.explanation or "", steps=steps)
         return True, "Plan updated"
 
-    registry.register(
-        spec("update_plan", "Write down the steps of the task and how far each is.", UpdatePlan, _NOTES),
-        handler(UpdatePlan, update_plan),
-    )
     return kept
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from permitry.port import ToolRegistry
 from permitry_tools._looking import LONGEST_GLOB, LONGEST_LOOK, Look
 from permitry_tools._reading import lines_of
-from permitry_tools._spec import READS, ROLES, Arguments, handler, spec
+from permitry_tools._spec import READS, ROLES, Arguments, tool
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -52,6 +52,11 @@ class RepoMap(Arguments):
 def register(registry: ToolRegistry, workspace: Workspace) -> None:
     """Add `repo_map` to `registry`, confined to `workspace`."""
 
+    # It reads what lies below the workspace: the role of an argument that there is not says so.
+    @tool(
+        registry, RepoMap, "Outline the source files.", READS,
+        roles={"path?": ROLES.READ_TREE}, timeout=LONGEST_LOOK, output_limit=_MOST_SHOWN,
+    )  # fmt: skip
     def repo_map(arguments: RepoMap) -> tuple[bool, str]:
         look = Look(workspace, arguments.glob)
         room = _Room(min(max(arguments.max_files, 1), _MOST_MAPPED))
@@ -66,15 +71,6 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         notes = [*room.notes(), *look.notes()]
         more = {"notes": notes} if notes else {}
         return True, _json({"root": str(workspace.root), "files": room.files, "total": total, **more})
-
-    registry.register(
-        # It reads what lies below the workspace: the role of an argument that there is not says so.
-        spec(
-            "repo_map", "Outline the source files.", RepoMap, READS,
-            roles={"path?": ROLES.READ_TREE}, timeout=LONGEST_LOOK, output_limit=_MOST_SHOWN,
-        ),
-        handler(RepoMap, repo_map),
-    )  # fmt: skip
 
 
 @attrs.define

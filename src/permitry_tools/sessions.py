@@ -25,7 +25,7 @@ from permitry_tools._kept import Kept
 from permitry_tools._output import Piece
 from permitry_tools._process import ProcessGroup, default_shell, folder_of, launch
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, spec, tool
 from permitry_tools.patch import Patching
 from permitry_tools.shell.codex import exit_code
 from permitry_tools.shell.patching import apply_patch_in, check_patch, check_patch_in, patch_preview
@@ -141,7 +141,7 @@ def _with_action(given: dict[str, Any]) -> dict[str, Any]:
         return {"action": "start", "cmd": command, "tty": arguments.tty, **wait}
     if isinstance(number, str) and not (number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER):
         raise ToolError(f"Unknown process id {number}")
-    typed = given_input if isinstance(given_input, str) else "".join(given_input)
+    typed = "".join(given_input)
     return {"action": "type", "session_id": int(number), **({"chars": typed} if typed else {}), **wait}
 
 
@@ -163,27 +163,20 @@ def _action_of(given: dict[str, Any]) -> ExecCommand | WriteStdin:
 def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
     # `shell` and `login` have no role: they change what a command does, so a call with one is asked about. A terminal
     # does not: what is typed there is asked about when it is typed.
-    registry.register(
-        spec(
-            "exec_command", "Run a command in the workspace; a long one goes on as a session.", ExecCommand, RUNS,
-            roles={
-                "cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT, "tty": ROLES.TEXT,
-            },
-            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
-        ),
-        handler(ExecCommand, tools.exec_command, check_patch("cmd"), _check_shell),
+    tool(
+        registry, ExecCommand, "Run a command in the workspace; a long one goes on as a session.", RUNS,
+        check_patch("cmd"), _check_shell,
+        roles={"cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT, "tty": ROLES.TEXT},
+        timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
         preview=patch_preview(tools.patching, "cmd", "workdir"),
-    )  # fmt: skip
-    registry.register(
-        spec(
-            "write_stdin", "Type into a session, or look at its new output.", WriteStdin, RUNS,
-            roles={"chars?": ROLES.INPUT, "session_id": ROLES.TEXT},
-            timeout=_LONGEST_POLL / 1000 + 10, output_limit=_LIMIT, kinds=_KINDS,
-        ),
-        handler(WriteStdin, tools.write_stdin),
+    )(tools.exec_command)  # fmt: skip
+    tool(
+        registry, WriteStdin, "Type into a session, or look at its new output.", RUNS,
+        roles={"chars?": ROLES.INPUT, "session_id": ROLES.TEXT},
+        timeout=_LONGEST_POLL / 1000 + 10, output_limit=_LIMIT, kinds=_KINDS,
         # The session is at work with or without this call; other tools need not wait while it is looked at.
         limits=ToolLimits(resource=None),
-    )  # fmt: skip
+    )(tools.write_stdin)  # fmt: skip
 
 
 class _Session:
@@ -242,10 +235,11 @@ class _Sessions:
         begun = time.monotonic()
         session.group.report_to(reporter_here())
         with current_cancellation().calling(session.kill):
+            wait = _WAIT_POLLED
             if arguments.chars:
                 _type(session.group, arguments.chars)
-            wait = arguments.yield_time_ms or (_WAIT_TYPED if arguments.chars else _WAIT_POLLED)
-            session.group.ended.wait(wait / 1000)
+                wait = _WAIT_TYPED
+            session.group.ended.wait((arguments.yield_time_ms or wait) / 1000)
             return self._answer(arguments.session_id, session, arguments.max_output_tokens, since=begun)
 
     def unified_exec(self, given: dict[str, Any]) -> tuple[bool, str]:

@@ -28,7 +28,7 @@ from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 from permitry_tools import ToolServices, files, workspace_tools
 from permitry_tools._reading import line_hash
-from permitry_tools._spec import spec
+from permitry_tools._spec import tool
 from permitry_tools.artifacts import FOLDER, ArtifactStore
 from permitry_tools.delegate import AgentTask, Delegation
 
@@ -221,8 +221,8 @@ def _registry(scenario: Scenario, root: Path, monkeypatch: pytest.MonkeyPatch) -
         # There the text of the file is counted, here the whole answer.
         monkeypatch.setattr(files, "_MOST_SHOWN", config["max_file_chars"] + 60)
     if "max_shell_output_chars" in config:
-        limited = functools.partial(spec, output_limit=config["max_shell_output_chars"])
-        monkeypatch.setattr("permitry_tools.shell.run_shell.spec", limited)
+        limited = functools.partial(tool, output_limit=config["max_shell_output_chars"])
+        monkeypatch.setattr("permitry_tools.shell.run_shell.tool", limited)
     monkeypatch.setattr("permitry_tools.artifacts.secrets", SimpleNamespace(token_hex=lambda _: _ARTIFACT_ID))
     monkeypatch.setattr(socket, "getaddrinfo", _no_host)
     # There every task needs criteria, unless that is switched off.

@@ -5,7 +5,7 @@ from pydantic import Field, model_validator
 
 from permitry.port import PayloadKind, ToolError, ToolRegistry, validated
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, WRITES, Arguments, handler, preview, spec
+from permitry_tools._spec import ROLES, WRITES, Arguments, preview, tool
 from permitry_tools.patch.commit import commit
 from permitry_tools.patch.grammar import GRAMMAR
 from permitry_tools.patch.parse import parse_patch
@@ -100,20 +100,14 @@ def register(
     """Add `apply_patch` to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
     patching = Patching(workspace, memory, endings=endings)
 
-    def apply(arguments: ApplyPatch) -> tuple[bool, str]:
-        return True, patching.apply(patching.verify(arguments.text))
-
-    def shown(arguments: ApplyPatch) -> str:
-        return preview_of(workspace, patching.verify(arguments.text))
-
-    registry.register(
-        spec(
-            "apply_patch", _DESCRIPTION, ApplyPatch, attrs.evolve(WRITES, idempotent=False),
-            roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM), grammar=GRAMMAR,
-        ),
-        handler(ApplyPatch, apply, lambda given: read_patch(validated(ApplyPatch, given).text)),
-        preview=preview(ApplyPatch, shown),
+    @tool(
+        registry, ApplyPatch, _DESCRIPTION, attrs.evolve(WRITES, idempotent=False),
+        lambda given: read_patch(validated(ApplyPatch, given).text),
+        roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM), grammar=GRAMMAR,
+        preview=preview(ApplyPatch, lambda arguments: preview_of(workspace, patching.verify(arguments.text))),
     )  # fmt: skip
+    def apply_patch(arguments: ApplyPatch) -> tuple[bool, str]:
+        return True, patching.apply(patching.verify(arguments.text))
 
 
 def read_patch(text: str) -> None:

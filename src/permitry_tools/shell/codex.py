@@ -7,7 +7,7 @@ from pydantic import Field
 from permitry.port import PayloadKind, ToolError, ToolRegistry, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, folder_of, run_group
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, tool
 from permitry_tools.patch import Patching
 from permitry_tools.shell.patching import apply_patch_in, check_patch, patch_preview
 from permitry_tools.workspace import Workspace
@@ -79,39 +79,38 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
         ended = run_group(ProcessGroup(argv, folder, is_merged=True), limit / 1000)
         return ended.code == 0, _describe(ended, limit)
 
-    def shell(arguments: Shell | ShellCommand) -> tuple[bool, str]:
+    def start(arguments: Shell | ShellCommand) -> tuple[bool, str]:
         command = arguments.command
         argv = [default, "-lc" if arguments.login else "-c", command] if isinstance(command, str) else command
         return run(command, argv, arguments.workdir, arguments.timeout_ms)
 
+    timeout = _LONGEST / 1000 + 10
+    about = {"workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT}
+    shown = patch_preview(patching, "command", "workdir")
+
+    @tool(
+        registry, Shell, "Run a command in the workspace.", RUNS, check_patch("command"),
+        roles={"command": ROLES.COMMAND_OR_ARGV, **about}, timeout=timeout, applies_patches=True, preview=shown,
+    )  # fmt: skip
+    def shell(arguments: Shell) -> tuple[bool, str]:
+        return start(arguments)
+
+    @tool(
+        registry, ShellCommand, "Run a command in the workspace.", RUNS, check_patch("command"),
+        roles={"command": ROLES.COMMAND, **about}, timeout=timeout, applies_patches=True, preview=shown,
+    )  # fmt: skip
+    def shell_command(arguments: ShellCommand) -> tuple[bool, str]:
+        return start(arguments)
+
+    @tool(
+        registry, LocalShell, "Run a program in the workspace.", RUNS, check_patch("command"), _check_surroundings,
+        roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
+        timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION), applies_patches=True,
+        preview=patch_preview(patching, "command", "working_directory"),
+    )  # fmt: skip
     def local_shell(arguments: LocalShell) -> tuple[bool, str]:
         argv = arguments.command
         return run(argv, argv, arguments.working_directory, arguments.timeout_ms)
-
-    timeout = _LONGEST / 1000 + 10
-    about = {"workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT}
-    for name, model, handle, role in (
-        ("shell", Shell, handler(Shell, shell, check_patch("command")), ROLES.COMMAND_OR_ARGV),
-        ("shell_command", ShellCommand, handler(ShellCommand, shell, check_patch("command")), ROLES.COMMAND),
-    ):
-        roles = {"command": role, **about}
-        registry.register(
-            spec(
-                name, "Run a command in the workspace.", model, RUNS,
-                roles=roles, timeout=timeout, applies_patches=True,
-            ),
-            handle,
-            preview=patch_preview(patching, "command", "workdir"),
-        )  # fmt: skip
-    registry.register(
-        spec(
-            "local_shell", "Run a program in the workspace.", LocalShell, RUNS,
-            roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
-            timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION), applies_patches=True,
-        ),
-        handler(LocalShell, local_shell, check_patch("command"), _check_surroundings),
-        preview=patch_preview(patching, "command", "working_directory"),
-    )  # fmt: skip
 
 
 def exit_code(code: int) -> int:
@@ -128,9 +127,10 @@ def _check_surroundings(arguments: dict[str, Any]) -> None:
 
 def _describe(ended: Ended, limit: int) -> str:
     (output,) = ended.outputs
-    code = _TIMED_OUT if ended.code is None else exit_code(ended.code)
-    how = ""
-    if ended.code is None:
+    if ended.code is not None:
+        code, how = exit_code(ended.code), ""
+    else:
+        code = _TIMED_OUT
         how = "command cancelled\n" if ended.is_cancelled else f"command timed out after {limit} milliseconds\n"
     total = f"Total output lines: {output.lines}\n" if output.length > _SHOWN else ""
     shown = output.shown(_SHOWN, reporter_here())

@@ -6,15 +6,15 @@ from typing import Any
 import attrs
 from pydantic import Field
 
-from permitry.port import Check, ToolError, ToolRegistry, programs_in, reporter_here
+from permitry.port import ToolError, ToolRegistry, programs_in, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, run_group
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, require, tool
 from permitry_tools.patch import Patching
 from permitry_tools.shell.patching import apply_patch_in, check_patch, patch_preview
 from permitry_tools.workspace import Workspace
 
-__all__ = ["check_terminal", "register", "require"]
+__all__ = ["check_terminal", "register"]
 
 _LONGEST = 600
 _SHOWN = 12_000
@@ -39,6 +39,12 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     repeats = _Repeats()
     patching = Patching(workspace, memory)
 
+    @tool(
+        registry, RunShell, "Run a shell command in the workspace.", RUNS,
+        require("command", "run_shell requires command"), check_terminal, check_patch("command"),
+        roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0, applies_patches=True,
+        preview=patch_preview(patching, "command"),
+    )  # fmt: skip
     def run_shell(arguments: RunShell) -> tuple[bool, str]:
         result = apply_patch_in(arguments.command, workspace.root, patching)
         if result is not None:
@@ -48,15 +54,6 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
         text = _as_text(arguments, ended)
         repeats.note(arguments, text)
         return ended.code == 0, text
-
-    registry.register(
-        spec(
-            "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
-            roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0, applies_patches=True,
-        ),
-        handler(RunShell, run_shell, require("run_shell", "command"), check_terminal, check_patch("command")),
-        preview=patch_preview(patching, "command"),
-    )  # fmt: skip
 
 
 def _as_text(arguments: RunShell, ended: Ended) -> str:
@@ -80,17 +77,6 @@ def _show(ended: Ended) -> tuple[str, str]:
     room = max(least, _SHOWN - min(stderr.length, least)), max(least, _SHOWN - min(stdout.length, 2 * least))
     reporter = reporter_here()
     return stdout.shown(room[0], reporter), stderr.shown(room[1], reporter)
-
-
-def require(tool: str, argument: str) -> Check:
-    """Return a check of calls that give `argument`, and no blanks; others are answered that it is required."""
-
-    def check(arguments: dict[str, Any]) -> None:
-        given = arguments.get(argument)
-        if given is None or (isinstance(given, str) and not given.strip()):
-            raise ToolError(f"{tool} requires {argument}")
-
-    return check
 
 
 def check_terminal(arguments: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from permitry.port import ToolError, ToolRegistry, ToolTraits, UnavailableError
-from permitry_tools._spec import ROLES, Arguments, handler, spec
+from permitry_tools._spec import ROLES, Arguments, tool
 from permitry_tools.web.addresses import Resolve, resolve
 from permitry_tools.web.pages import LONGEST_TEXT
 from permitry_tools.web.settings import NO_SERVICE, WebSettings
@@ -69,26 +69,19 @@ def register(
         if not has_service:
             raise UnavailableError(f"Web search failed: {NO_SERVICE}.")
 
+    @tool(
+        registry, WebSearch, "Search the web.", _READS_THE_WEB, _check_query, check_service,
+        timeout=chosen.timeout + 5, output_limit=_OUTPUT,
+    )  # fmt: skip
     def web_search(arguments: WebSearch) -> tuple[bool, str]:
         return _search(arguments, lambda: search or _search_provider(chosen, resolver))
 
+    @tool(
+        registry, FetchUrl, "Read pages of the web, as text.", _READS_THE_WEB, _check_urls,
+        roles={"urls[]": ROLES.URL}, timeout=chosen.timeout * _MOST_URLS + 5, output_limit=_OUTPUT,
+    )  # fmt: skip
     def fetch_url(arguments: FetchUrl) -> tuple[bool, str]:
         return _fetch(arguments, _fetcher(chosen, resolver, may_connect))
-
-    registry.register(
-        spec(
-            "web_search", "Search the web.", WebSearch, _READS_THE_WEB,
-            timeout=chosen.timeout + 5, output_limit=_OUTPUT,
-        ),
-        handler(WebSearch, web_search, _check_query, check_service),
-    )  # fmt: skip
-    registry.register(
-        spec(
-            "fetch_url", "Read pages of the web, as text.", FetchUrl, _READS_THE_WEB,
-            roles={"urls[]": ROLES.URL}, timeout=chosen.timeout * _MOST_URLS + 5, output_limit=_OUTPUT,
-        ),
-        handler(FetchUrl, fetch_url, _check_urls),
-    )  # fmt: skip
 
 
 def _exchanger(settings: WebSettings, resolver: Resolve) -> "Exchanger":

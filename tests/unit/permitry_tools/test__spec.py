@@ -4,10 +4,14 @@ import pytest
 from pydantic import Field
 from tests.tables import for_each
 
+from permitry.core.call import ToolCall
 from permitry.core.result import MediaPart, ToolResult
 from permitry.core.spec import ToolTraits
+from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
-from permitry_tools._spec import Arguments, handler, preview, spec
+from permitry.guard.session import Session
+from permitry.handler import ToolHandler
+from permitry_tools._spec import READS, Arguments, handler, preview, require, spec, tool
 
 
 class _Greet(Arguments):
@@ -63,6 +67,32 @@ def test_a_spec_has_the_schema_of_its_arguments() -> None:
     assert made.parameters["required"] == ("name",)
     assert made.parameters["additionalProperties"] is False
     assert "description" not in made.parameters
+
+
+def test_a_function_is_the_tool_of_its_name() -> None:
+    """Its checks come before the types of its arguments; what it returns is returned."""
+    registry = ToolRegistry()
+
+    @tool(registry, _Greet, "Say hello.", READS, require("name", "Whom?"), preview=_SHOWS, output_limit=50)
+    def greet(given: _Greet) -> tuple[bool, str]:
+        return True, f"hello {given.name}"
+
+    made = registry.get("greet")
+    assert made is not None
+    assert (made.description, made.output_limit, greet(_Greet(name="Ada"))) == ("Say hello.", 50, (True, "hello Ada"))
+    assert registry.preview(ToolCall("greet", {"name": "Ada"})) == "+hello Ada"
+    handle = ToolHandler(Session(yolo_mode=True), registry=registry).handle
+    assert handle(ToolCall("greet", {"name": "Ada"})).text == "hello Ada"
+    assert handle(ToolCall("greet", {"name": "", "times": "x"})).text == "Whom?"
+
+
+@for_each("given", [{}, {"name": None}, {"name": " \n"}])
+def test_what_is_required_is_asked_for(given: dict[str, object]) -> None:
+    """Blanks say nothing."""
+    check = require("name", "Whom?")
+    with pytest.raises(ToolError, match=r"^Whom\?$"):
+        check(given)
+    assert check({"name": 3}) is None
 
 
 class _Run(Arguments):
