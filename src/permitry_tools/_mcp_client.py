@@ -3,25 +3,28 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import os
+import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from permitry.port import ToolError, ignore_schemas, new_client
 from permitry_tools._mcp_server import McpServer
-from permitry_tools._mcp_stderr import LastWords
 from permitry_tools._mcp_wire import Definition, Listing, read_tools
 
 if TYPE_CHECKING:
     from mcp import Client
 
-__all__ = ["GRACE", "McpClient"]
+__all__ = ["GRACE", "LastWords", "McpClient"]
 
 # The SDK ends a server within seven seconds, by force if need be.
 GRACE = 15.0
 _CHANGED = "notifications/tools/list_changed"
 _MOST_PAGES = 100
 _MOST_TOOLS = 2_000
+_LAST_WORDS = 4_000
 
 
 class McpClient:
@@ -149,3 +152,30 @@ class McpClient:
             )
         result = await client.call_tool(name, arguments, read_timeout_seconds=server.timeout)
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class LastWords:
+    """Keeps the end of what a server writes on standard error, for an error that says why it is not there."""
+
+    def __init__(self) -> None:
+        self._kept = b""
+
+    def text(self) -> str:
+        """Return what was said last."""
+        return self._kept.decode(errors="replace")
+
+    @contextlib.contextmanager
+    def listen(self) -> Iterator[Any]:
+        """Yield the file for the server to write to; a thread reads what comes."""
+        reading, writing = os.pipe()
+        thread = threading.Thread(target=self._read, args=(reading,), daemon=True)
+        thread.start()
+        with os.fdopen(writing, "w") as file:
+            yield file
+        # A process that has left its parent may hold the other end for ever.
+        thread.join(1)
+
+    def _read(self, reading: int) -> None:
+        with os.fdopen(reading, "rb", 0) as pipe:
+            while chunk := pipe.read(65_536):
+                self._kept = (self._kept + chunk)[-_LAST_WORDS:]

@@ -176,14 +176,12 @@ class McpConnection:
 
     def _run(self, ready: "concurrent.futures.Future[None]") -> None:
         try:
-            asyncio.run(self._serve(ready))
+            with asyncio.Runner() as runner:
+                self._loop = runner.get_loop()
+                runner.run(self._client.serve(ready))
         except BaseException as error:  # noqa: BLE001 -- the caller that waits must get it, whatever it is
             if not ready.done():
                 ready.set_exception(_leaf(error))
-
-    async def _serve(self, ready: "concurrent.futures.Future[None]") -> None:
-        self._loop = asyncio.get_running_loop()
-        await self._client.serve(ready)
 
     def _start_again(self) -> None:
         with self._opening:

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.spec import ToolSpec
 from permitry.errors import ToolError
-from permitry_tools._mcp_client import McpClient
+from permitry_tools import _mcp_client
+from permitry_tools._mcp_client import LastWords, McpClient
 from permitry_tools._mcp_server import McpServer
 from permitry_tools._mcp_wire import Definition
 
@@ -40,3 +42,13 @@ def test_what_is_not_connected_may_be_left(client: McpClient) -> None:
     client.leave()
     assert not client.listing.definitions
     assert not client.has_news
+
+
+@for_each(("written", "kept"), [("why\n", "why\n"), ("0123456789", "6789"), ("", ""), ("€", "€")])
+def test_the_end_is_kept(written: str, kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server writes on standard error, as far as there is room."""
+    monkeypatch.setattr(_mcp_client, "_LAST_WORDS", 4)
+    words = LastWords()
+    with words.listen() as file:
+        file.write(written)
+    assert words.text() == kept
