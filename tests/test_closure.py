@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 5_930),
-    ("with rules, conditions, actions and rule files", DECIDING, 31_220),
-    ("Guard", ("permitry.guard.guard",), 35_430),
-    ("ToolHandler", ("permitry.handler",), 38_465),
+    ("what decides", (POLICY,), 5_900),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_430),
+    ("Guard", ("permitry.guard.guard",), 34_335),
+    ("ToolHandler", ("permitry.handler",), 37_135),
 ]
 
 
