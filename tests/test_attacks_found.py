@@ -110,6 +110,9 @@ def test_a_pattern_that_spells_it_out_permits_it(text: str, pattern: str) -> Non
         "ssh -o 'ProxyCommand rm a' h ls", "autossh -o ProxyCommand='rm a' h", "mosh --ssh='rm a' h",
         "sshfs -o ssh_command='rm a' h: d", "go test -exec 'rm a'", "bat --pager 'rm a' x",
         "mv a venv; . venv/bin/activate", "sed -i s/a/b/ x; . ./x",
+        # A file that the text makes, whose name is an option for the program that is given the names.
+        "cat a > -Irm; ls | xargs tar cf b", "git mv a './-Irm a'; ls | xargs -d'\\n' tar cf b",
+        "curl -o ./-Irm h && git ls-files -o | xargs tar cf b",
     ],
 )  # fmt: skip
 def test_a_command_that_is_hidden_in_a_text_is_found(text: str) -> None:

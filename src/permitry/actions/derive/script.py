@@ -7,6 +7,7 @@ lenient reader then finds the actions that the text may have.
 import functools
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from posixpath import basename
 from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
@@ -197,6 +198,13 @@ class _Script:
         many = sum(isinstance(each, Refused) or each.doubt is not None for each in self.found)
         return many == 1 and not any(one.command.writes_files for one in self.found)
 
+    @functools.cached_property
+    def names_option(self) -> bool:
+        """Whether a file in the text has a name that a program takes for an option: the text may make it."""
+        targets = (each.target or "" for command in self.commands for each in command.redirections)
+        words = (text for command in self.commands for text in command.argv if not text.startswith("-"))
+        return any(basename(name).startswith("-") for name in (*targets, *words))
+
     def line_of(self, command: Command) -> CommandLine | None:
         """Return what a command is written as, if that is more than its words."""
         line = self.lines.get((command.start, command.end))
@@ -215,7 +223,8 @@ class _Script:
         self.needs_all = True
 
     def command(self, one: Classified, folder: Folder) -> None:
-        has_names = one.command.follows == "|" and self.names_within == one.command.within
+        is_piped = one.command.follows == "|" and self.names_within == one.command.within
+        has_names = is_piped and not self.names_option
         if not has_names:
             self.found_names = None
         if self.is_usual:
