@@ -23,8 +23,9 @@ _FIND = """
     SELECT words.rowid, documents.document_id, documents.title, documents.date, chunks.chunk_index, words.content,
            -bm25(words, 2.0, 1.0) AS score
     FROM words JOIN chunks ON chunks.chunk_id = words.rowid JOIN documents USING (document_id)
-    WHERE words MATCH ?1 AND (?2 IS NULL OR documents.date >= ?2) AND (?3 IS NULL OR documents.date <= ?3)
-    ORDER BY score DESC, words.rowid LIMIT ?4
+    WHERE words MATCH :match AND (:first IS NULL OR documents.date >= :first)
+        AND (:last IS NULL OR documents.date <= :last)
+    ORDER BY score DESC, words.rowid LIMIT :most
 """
 
 
@@ -66,7 +67,8 @@ def search(
     # Quoted, so that no word of the query is an operator of FTS5.
     match = " OR ".join(f'"{term}"' for term in terms)
     with store.reading() as connection:
-        rows = connection.execute(_FIND, (match, date_from, date_to, _CANDIDATES)).fetchall()
+        values = {"match": match, "first": date_from, "last": date_to, "most": _CANDIDATES}
+        rows = connection.execute(_FIND, values).fetchall()
     passages = [Passage(*row) for row in rows]
     best = max((each.score for each in passages), default=0.0)
     newest = max((each.date for each in passages if each.date is not None), default=None)

@@ -299,5 +299,7 @@ def _drop(connection: sqlite3.Connection, document_id: int) -> None:
     )
     connection.execute("DELETE FROM documents WHERE document_id = ?", (document_id,))
     connection.executemany(
-        "DELETE FROM entities WHERE entity_id = ?1 AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = ?1)", named
+        "DELETE FROM entities WHERE entity_id = ? "
+        "AND NOT EXISTS (SELECT 1 FROM mentions WHERE mentions.entity_id = entities.entity_id)",
+        named,
     )
