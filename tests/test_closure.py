@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 5_900),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_430),
-    ("Guard", ("permitry.guard.guard",), 34_335),
-    ("ToolHandler", ("permitry.handler",), 37_135),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_435),
+    ("Guard", ("permitry.guard.guard",), 34_340),
+    ("ToolHandler", ("permitry.handler",), 37_140),
 ]
 
 
