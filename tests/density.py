@@ -134,12 +134,24 @@ class _File:
         documented = {line for node in nodes for line in _lines_of_docstring(node)}
         code: set[int] = set()
         self.tokens = self.ignores = 0
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        for token in _tokens(text):
             self.ignores += token.type == tokenize.COMMENT and "noqa" in token.string
             if token.type not in _NO_CODE and token.start[0] not in documented:
                 self.tokens += 1
                 code.update(range(token.start[0], token.end[0] + 1))
         self.code = len(code)
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    """Yield the tokens of a text; an f-string is one, as in Python 3.11, and not all that is in it."""
+    starts: list[tuple[int, int]] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        name = tokenize.tok_name[token.type]
+        if name == "FSTRING_START":
+            starts.append(token.start)
+        start = starts.pop() if name == "FSTRING_END" else token.start
+        if not starts:
+            yield token._replace(start=start)
 
 
 def _docstring(node: ast.AST) -> ast.stmt | None:
