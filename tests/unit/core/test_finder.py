@@ -41,6 +41,7 @@ def _needs(kind: Kind, group: object, *values: object) -> list[list[frozenset[Fa
             {0, 1, 3},
         ),
         (_needs(Kind.PATH, (Anchor.WORKSPACE, None), ("a",), ("a", "b"), ("c",)), "grep", {"path": "a"}, {0, 1, 3}),
+        (_needs(Kind.PATH, (Anchor.WORKSPACE, None), "no parts"), "read_file", {"path": "a"}, {1}),
         (_needs(Kind.NAME, (Anchor.WORKSPACE, None), "x", "y"), "read_file", {"path": "a/X"}, {0, 2}),
         (_needs(Kind.NAME, (Anchor.WORKSPACE, None), "x", "y"), "grep", {"path": "/"}, {0, 1, 2}),
         (_needs(Kind.DEPTH, (Anchor.WORKSPACE, None), 0, 1), "read_file", {"path": "a"}, {1, 2}),
