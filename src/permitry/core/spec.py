@@ -273,8 +273,8 @@ def values_of(arguments: Mapping[str, JsonValue], key: str) -> list[_Found]:
     given: list[_Found] = []
     for first, steps, is_optional in _steps(key):
         found: list[_Found] = [(first, arguments[first])] if arguments.get(first) is not None else []
-        for step in steps:
-            may_lack = is_optional and step is steps[-1]
+        for at, step in enumerate(steps, start=1):
+            may_lack = is_optional and at == len(steps)
             found = [inner for origin, value in found for inner in _inside(origin, value, step, may_lack=may_lack)]
         given += found
     return given

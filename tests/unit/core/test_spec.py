@@ -222,6 +222,8 @@ def test_a_grammar_that_is_no_text_is_refused(grammar: Any) -> None:  # noqa: AN
         ("a|b", {"b": 1, "a": 2}, [("a", 2), ("b", 1)]),
         ("a.b", {"a": {"b": "x"}}, [("a.b", "x")]),
         ("a.b?", {"a": {}}, []),
+        ("a.b.b?", {"a": {"c": "x"}}, [("a.b", Misshapen(None))]),
+        ("a.b.b?", {"a": {"b": {}}}, []),
         ("a.b", {"a": {}}, [("a.b", Misshapen(None))]),
         ("a.b", {"a": "x"}, [("a", Misshapen("x"))]),
         ("a.b.c", {"a": 7}, [("a", Misshapen(7))]),
