@@ -34,7 +34,8 @@ _SUBSTITUTIONS = ("$(", "<(", "`")
 # literally.
 _STAR, _MARK = "\ud800", "\ud801"
 _LITERAL = str.maketrans({"*": _STAR, "?": _MARK})
-_WRITTEN = str.maketrans({_STAR: "*", _MARK: "?"})
+WRITTEN = str.maketrans({_STAR: "*", _MARK: "?"})
+"""What turns a wildcard that is meant literally into its sign."""
 
 
 @attrs.frozen
@@ -69,7 +70,7 @@ class Token:
     @property
     def patterns(self) -> tuple[str, ...]:
         """The alternatives as text; literal `*` and `?` look like wildcards in it."""
-        return tuple(pattern.text.translate(_WRITTEN) for pattern in self.alternatives)
+        return tuple(pattern.text.translate(WRITTEN) for pattern in self.alternatives)
 
     @property
     def texts(self) -> tuple[str, ...] | None:

@@ -47,13 +47,13 @@ class PathPattern(WrittenPattern):
 
     text: str
     listed: str | None = attrs.field(default=None, repr=False, eq=False)
-    _anchor: Anchor = attrs.field(init=False, repr=False, eq=False)
-    _parts: _Parts = attrs.field(init=False, repr=False, eq=False)
+    anchor: Anchor = attrs.field(init=False, repr=False, eq=False)
+    components: _Parts = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         anchor, parts = _parse(self.text)
-        object.__setattr__(self, "_anchor", anchor)
-        object.__setattr__(self, "_parts", parts)
+        object.__setattr__(self, "anchor", anchor)
+        object.__setattr__(self, "components", parts)
 
     @functools.cached_property
     def _needle(self) -> str:
@@ -63,7 +63,7 @@ class PathPattern(WrittenPattern):
     @functools.cached_property
     def _segments(self) -> list[Segment]:
         """The components that are not `**`."""
-        return [part for part in self._parts if part is not None]
+        return [part for part in self.components if part is not None]
 
     @property
     def literals(self) -> int:
@@ -76,8 +76,8 @@ class PathPattern(WrittenPattern):
 
         They are its leading literal components; else one elsewhere, a part of one, or their number.
         """
-        names = tuple(map(fold, _head(self._parts)))
-        group = (self._anchor, None)
+        names = tuple(map(fold, _head(self.components)))
+        group = (self.anchor, None)
         if names:
             return frozenset((Fact(Kind.PATH, group, names),))
         if self._spine:
@@ -88,7 +88,7 @@ class PathPattern(WrittenPattern):
         globs = max((part.globs for part in self._segments), key=_letters, default=frozenset[str]())
         if _letters(globs):
             return frozenset(Fact(Kind.NAME, group, text) for text in globs)
-        return frozenset() if None in self._parts else frozenset((Fact(Kind.DEPTH, group, len(self._parts)),))
+        return frozenset() if None in self.components else frozenset((Fact(Kind.DEPTH, group, len(self.components)),))
 
     def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far a path matches, by its own names or by what is below it."""
@@ -129,10 +129,10 @@ class PathPattern(WrittenPattern):
         """
         if not place.is_certain or not place.real or not self._stays(place, roots):
             return False
-        is_deep = self._parts[-1:] == (None,)
+        is_deep = self.components[-1:] == (None,)
         if place.is_tree and not is_deep:
             return False
-        parts = (*self._parts, _STAR) if is_deep and not place.is_tree else self._parts
+        parts = (*self.components, _STAR) if is_deep and not place.is_tree else self.components
         return all(any(_fits(parts, name, base) for base in self._bases(roots)) for name in place.real)
 
     def may_name(self, place: Place, roots: Roots) -> bool:
@@ -141,7 +141,7 @@ class PathPattern(WrittenPattern):
             return False
         if place.is_around and not self._may_be_all_below(place):
             return False
-        if not (self._parts or place.is_certain or self._bases(roots)):
+        if not (self.components or place.is_certain or self._bases(roots)):
             # Any text might name a folder that is not known, which is not a reason to think so.
             return False
         return self._meets(_names(place), roots)
@@ -184,7 +184,7 @@ class PathPattern(WrittenPattern):
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
         bases = self._literal_bases(roots)
         is_reached = any(self._is_below(base, name) for name in _names(place) for base in bases)
-        last = next(reversed(self._parts), None)
+        last = next(reversed(self.components), None)
         # A pattern of names without a letter leaves none out.
         if last is None or not place.ends or not all(end.strip("*?") for end in place.ends):
             return is_reached
@@ -195,7 +195,7 @@ class PathPattern(WrittenPattern):
 
     def _may_be_all_below(self, place: Place) -> bool:
         """Return whether the pattern may match everything below a place if it matches the place."""
-        return place.made() is None and (place.descent is Descent.NEW or self._parts[-1:] == (None,))
+        return place.made() is None and (place.descent is Descent.NEW or self.components[-1:] == (None,))
 
     def _must_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches by a known name.
@@ -216,18 +216,18 @@ class PathPattern(WrittenPattern):
         return any(align(whole, name, meet) for name, whole in pairs)
 
     def _wholes(self, roots: Roots) -> list[_Parts]:
-        return [(*base, *self._parts) for base in self._literal_bases(roots)]
+        return [(*base, *self.components) for base in self._literal_bases(roots)]
 
     def _literal_bases(self, roots: Roots) -> list[_Parts]:
         return list(map(_literal, self._bases(roots))) or [(None,)]
 
     def _bases(self, roots: Roots) -> tuple[str, ...]:
-        return {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}[self._anchor]
+        return {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}[self.anchor]
 
     def _stays(self, place: Place, roots: Roots) -> bool:
         # A path that leaves the workspace by `..` and comes back by a link is not what the author
         # of the rule meant.
-        if self._anchor is not Anchor.WORKSPACE or place.text.startswith(("/", "~")):
+        if self.anchor is not Anchor.WORKSPACE or place.text.startswith(("/", "~")):
             return True
         return all(any(_below(name, root) is not None for root in roots.workspace) for name in place.lexical)
 
@@ -243,7 +243,7 @@ class PathPattern(WrittenPattern):
 
     @functools.cached_property
     def _spine(self) -> _Parts:
-        head = self._parts[: self._parts.index(None)] if None in self._parts else self._parts
+        head = self.components[: self.components.index(None)] if None in self.components else self.components
         literal = [at for at, part in enumerate(head, 1) if part is not None and part.literal is not None]
         return head[: max(literal, default=0)]
 
