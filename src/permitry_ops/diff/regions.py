@@ -1,0 +1,127 @@
+"""Which commands, paths and addresses a pattern of a rule is about, as languages of texts.
+
+A command is its words, each with a NUL behind it, which no word can hold. A path is absolute, and an address is
+`scheme://host:port`. For a restriction other spellings count as well, so that its region is a part of what it matches.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from permitry.conditions._argv import WRITTEN, Token
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.path import PathPattern
+from permitry.conditions.tools import ToolSelector
+from permitry.core.action import DEFAULT_PORTS, Roots
+from permitry.core.facts import Anchor
+from permitry_ops.diff.language import Alternatives, Chars, Expression, Language, Repeat, between_stars, glob
+from permitry_ops.diff.regex import UnreadError
+
+__all__ = ["COMMANDS", "HOSTS", "NAMES", "PATHS", "TOOLS", "language_of", "tools_language"]
+
+END = "\0"
+"""The end of a word of a command."""
+_LETTER = Chars(frozenset(END), is_negated=True)
+_WORD = Repeat(_LETTER)
+_NAME_LETTER = Chars(frozenset("/\0"), is_negated=True)
+_NAME = Repeat(_NAME_LETTER, 1)
+_LABEL = Repeat(Chars(frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")), 1)
+_ANY_HOST = Repeat(Chars(frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")), 1)
+_DIGITS = Repeat(Chars(frozenset("0123456789")), 1)
+_TOOL_LETTER = Chars(frozenset("abcdefghijklmnopqrstuvwxyz0123456789_"))
+
+COMMANDS = Language((Repeat(_LETTER, 1), END, Repeat((_WORD, END))))
+"""Every command: a program with a name, and any words."""
+PATHS = Language(Repeat(("/", _NAME), 1))
+"""Every absolute path."""
+HOSTS = (
+    Language(("https://", _LABEL, Repeat((".", _LABEL), 1), ":443")),
+    Language(("https://", _ANY_HOST, ":443")),
+    Language((_LABEL, "://", _ANY_HOST, ":", _DIGITS)),
+)
+"""The addresses that are tried, natural ones first; the last has all."""
+TOOLS = Language((Chars(frozenset("abcdefghijklmnopqrstuvwxyz")), Repeat(_TOOL_LETTER, 1)))
+"""The names of tools that are tried first."""
+NAMES = Language(Repeat(Chars(frozenset(" \t\n"), is_negated=True), 1))
+"""Every name that a tool may have."""
+
+
+@functools.lru_cache(maxsize=4096)
+def language_of(patterns: tuple[Any, ...], roots: Roots, *, is_permission: bool) -> Language:
+    """Return what one of some patterns of one kind matches. Raises: `UnreadError`, `TooLargeError`."""
+    return Language(Alternatives(tuple(_expression(each, roots, is_permission=is_permission) for each in patterns)))
+
+
+@functools.lru_cache(maxsize=4096)
+def tools_language(selectors: tuple[ToolSelector, ...]) -> Language:
+    """Return the names of the tools that selectors select by name. Raises: `UnreadError` for a trait."""
+    patterns = [each.pattern for each in selectors]
+    if None in patterns:
+        raise UnreadError("a trait of tools")
+    return Language(Alternatives(tuple(glob(each) for each in patterns if each is not None)))
+
+
+def _expression(pattern: object, roots: Roots, *, is_permission: bool) -> Expression:
+    match pattern:
+        case ArgvPattern():
+            return _of_command(pattern, is_permission=is_permission)
+        case PathPattern():
+            return Alternatives(tuple(_of_path(pattern, base) for base in _bases(pattern, roots)))
+        case HostPattern():
+            return _of_host(pattern, is_permission=is_permission)
+    raise UnreadError(f"a pattern of the class `{type(pattern).__name__}`")
+
+
+def _of_command(pattern: ArgvPattern, *, is_permission: bool) -> Expression:
+    if pattern.assignments:
+        raise UnreadError("a pattern with a variable")
+    first, *others = (Repeat((_WORD, END)) if token.is_any else (_of_word(token), END) for token in pattern.tokens)
+    # A restriction is about a program in any folder.
+    return (first if is_permission else Alternatives((first, ("/usr/bin/", first))), *others)
+
+
+def _of_word(token: Token) -> Expression:
+    return Alternatives(tuple(_translate(each.pieces, _LETTER) for each in token.alternatives))
+
+
+def _translate(pieces: Sequence[Any], star: Chars) -> Expression:
+    """Return the texts of pieces whose own stars and question marks stand for themselves."""
+    plain = [piece.translate(WRITTEN) if isinstance(piece, str) else tuple(map(_plain, piece)) for piece in pieces]
+    return between_stars(plain, star)
+
+
+def _plain(unit: Any) -> Any:  # noqa: ANN401 -- a letter, or a set of letters
+    return unit.translate(WRITTEN) if isinstance(unit, str) else unit
+
+
+def _bases(pattern: PathPattern, roots: Roots) -> tuple[str, ...]:
+    return {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("",)}[pattern.anchor]
+
+
+def _of_path(pattern: PathPattern, base: str) -> Expression:
+    parts: list[Expression] = [base.rstrip("/")]
+    for at, part in enumerate(pattern.components, 1):
+        if part is None:
+            # At the end it is what is below the folder, and not the folder.
+            parts.append(Repeat(("/", _NAME), int(at == len(pattern.components))))
+        else:
+            parts.append(("/", between_stars(part.pieces, _NAME_LETTER)))
+    return tuple(parts)
+
+
+def _of_host(pattern: HostPattern, *, is_permission: bool) -> Expression:
+    scheme: Expression = pattern.scheme or ("https" if is_permission else _LABEL)
+    port: Expression = _DIGITS
+    if pattern.port is not None:
+        port = str(pattern.port)
+    elif is_permission and pattern.scheme in (None, *DEFAULT_PORTS):
+        port = str(DEFAULT_PORTS[pattern.scheme or "https"])
+    if pattern.host == "private":
+        raise UnreadError("`private`")
+    host: Expression = pattern.host
+    if pattern.host == "*":
+        host = _ANY_HOST
+    elif pattern.host.startswith("*."):
+        host = (_ANY_HOST, pattern.host.removeprefix("*"))
+    return scheme, "://", host, ":", port
