@@ -1,0 +1,78 @@
+"""The search for calls that are permitted more: what is found, and what is proven."""
+
+import time
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.unit.permitry_ops.diff.conftest import Found, side_of
+
+from permitry_ops.diff.openings import openings
+from permitry_ops.diff.search import Answer, Search
+
+CASES = tomllib.loads((Path(__file__).parent / "cases.toml").read_text(encoding="utf-8"))["case"]
+HEADS = {
+    "policy": '[policy]\nunmatched = "block"',
+    "r": '[[rule]]\nid = "{}"\neffect = "{}"',
+    "tool": "[tool.{}]",
+    "template": "[template.{}]",
+    "list": "[list.{}]",
+}
+
+
+def text_of(lines: Sequence[str]) -> str:
+    """Return a rule file with the tables that lines stand for."""
+    tables = []
+    for line in sorted(lines, key=lambda line: line != "policy"):
+        head, *rest = line.split("; ")
+        kind, *names = head.split()
+        tables.append("\n".join((HEADS[kind].format(*names), *rest)))
+    return "\n".join(tables)
+
+
+def told(answer: Answer) -> str:
+    """Return an answer as a case has it."""
+    name, found = answer.opening.rule_id, answer.witness
+    if found is None:
+        return f"{name}: {'none' if answer.is_proven else 'not proven'}"
+    return f"{name}: {found.before.verdict.value} -> {found.after.verdict.value} by {found.after.rule_id}"
+
+
+def test_each_case_is_found(found: Found) -> None:
+    """As the file says."""
+    wrong = []
+    for case in CASES:
+        both = case.get("both", [])
+        answers = found(text_of([*both, *case["old"]]), text_of([*both, *case["new"]]))
+        if (given := [told(each) for each in answers]) != case["found"]:
+            wrong.append(f"{case['why']}: {given}")
+    assert wrong == []
+
+
+def test_what_is_not_proven_says_why(found: Found) -> None:
+    """By the condition, or the rule, that is not solved."""
+    answers = found(
+        text_of(["r p allow; tools = ['pay']; budget = { calls = 3 }"]),
+        text_of(["r p allow; tools = ['pay']; budget = { calls = 30 }"]),
+    )
+    assert [(each.opening.condition, each.why) for each in answers] == [("budget", ("`budget`",))]
+
+
+def test_a_search_ends_when_its_time_is_up() -> None:
+    """What was not looked at is not proven."""
+    before = side_of("")
+    after = side_of(text_of(["r p allow; tools = ['pay']"]))
+    search = Search(before, after, deadline=time.monotonic() - 1)
+    (answer,) = [search.answer(opening) for opening in openings(before, after)]
+    assert answer.why == ("the search was ended early",)
+
+
+def test_ten_thousand_rules_are_compared_where_they_differ() -> None:
+    """A few calls are asked, however many rules there are."""
+    rules = [f"r p{at} allow; tools = ['tool_{at}']; when.args.n = {{ le = 3 }}" for at in range(2_000)]
+    others = [*rules[5:], *(rule.replace("= 3", "= 4") for rule in rules[:5])]
+    before, after = side_of(text_of(rules)), side_of(text_of(others))
+    search = Search(before, after)
+    answers = [search.answer(opening) for opening in openings(before, after)]
+    assert sum(each.witness is not None for each in answers) == 5
+    assert search.asked < 50
