@@ -1,0 +1,67 @@
+"""What a comparison says: changes with their calls and digests, and what is accepted."""
+
+from pathlib import Path
+
+import pytest
+
+from permitry.config.load import load_rules
+from permitry.errors import PermitryError
+from permitry_ops.diff.report import Accepted, Report, command_of, compare, read_accepted
+from permitry_ops.diff.sources import Loaded
+
+WORKSPACE = "/permitry-diff/workspace"
+RULE = 'schema = 1\n[[rule]]\nid = "pay"\neffect = "allow"\ntools = ["pay"]\nwhen.args.n = {{ le = {} }}\n'
+
+
+def report_of(before: int, after: int, *accepted: Accepted) -> Report:
+    """Return the comparison of a rule with two limits."""
+    old, new = (Loaded(load_rules(RULE.format(most))) for most in (before, after))
+    return compare(old, new, workspace=WORKSPACE, accepted=accepted)
+
+
+def test_a_change_has_the_places_of_both_rules() -> None:
+    """Empty where no rule decided."""
+    (change,) = report_of(3, 5).wider
+    assert (change.before, change.after) == ("", "<text 1>:2")
+    assert change.to_dict()["after"] == {"verdict": "allow", "rule": "pay", "source": "<text 1>:2"}
+
+
+def test_a_digest_is_that_of_the_difference() -> None:
+    """The same each time, and another one for another call."""
+    assert report_of(3, 5).wider[0].digest == report_of(3, 5).wider[0].digest
+    assert report_of(3, 5).wider[0].digest == report_of(3, 9).wider[0].digest
+    assert report_of(3, 5).wider[0].digest != report_of(4, 5).wider[0].digest
+
+
+def test_what_is_accepted_is_not_counted() -> None:
+    """But told."""
+    digest = report_of(3, 5).wider[0].digest
+    report = report_of(3, 5, Accepted(digest, "Ada", "wanted"))
+    assert (len(report.wider), report.unaccepted) == (1, ())
+    assert report.wider[0].to_dict()["accepted_by"] == "Ada"
+
+
+def test_the_way_back_is_told_in_words_of_its_own() -> None:
+    """A permission that was wider permits less."""
+    report = report_of(5, 3)
+    assert [(each.what, each.witness.before.verdict.value) for each in report.narrower] == [("permits less", "allow")]
+    assert report.wider == ()
+
+
+def test_a_command_is_one_to_paste() -> None:
+    """A shell command where it is one, and the whole line otherwise."""
+    assert command_of({"name": "run_shell", "arguments": {"command": "git push"}}) == (
+        "permitry check --command 'git push'"
+    )
+    line = {"name": "run_shell", "arguments": {"command": "ls"}, "context": {"mode": "plan"}}
+    assert command_of(line).startswith("permitry check --call '{")
+
+
+def test_accepted_widenings_are_read(tmp_path: Path) -> None:
+    """Each with who wants it."""
+    path = tmp_path / "accepted.toml"
+    path.write_text('[[accept]]\ndigest = "ab"\nby = "Ada"\nwhy = "wanted"\n')
+    assert read_accepted(path) == [Accepted("ab", "Ada", "wanted")]
+    path.write_text("accept = 1")
+    with pytest.raises(PermitryError, match="nothing but tables"):
+        read_accepted(path)
