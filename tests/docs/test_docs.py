@@ -121,6 +121,9 @@ class Scratch:
                 self.load(text, file)
             case "console":
                 self.console(text)
+            case "yaml":
+                # What it says is for another program; it must be one of that form.
+                assert isinstance(importlib.import_module("yaml").safe_load(text), dict)
             case "json" | "jsonl" | "text":
                 pass
             case _:

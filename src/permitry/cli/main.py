@@ -34,6 +34,7 @@ _COMMANDS = {
     "import": "turn the rules of another host into a rule file",
     "suggest": "suggest permissions that would have removed questions",
     "replay": "say what rules would have done in recorded sessions",
+    "diff": "say what a change of rules permits that was not permitted, with a call for each way",
     "test": "check golden cases and the examples in rules",
     "lint": "point out what is odd about rules that load",
     "rules": "list the rules in force, in the order of evaluation",
@@ -45,7 +46,8 @@ _COMMANDS = {
 _HOSTS, _OPS = "permitry_hosts", "permitry_ops"
 _PACKAGES = {
     "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS, "init": _HOSTS, "setup": _HOSTS,
-    "corpus": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS, "suggest": _OPS, "tools": _OPS,
+    "corpus": _OPS, "diff": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS, "suggest": _OPS,
+    "tools": _OPS,
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""
 
@@ -61,6 +63,7 @@ class ExitCode(enum.IntEnum):
     BLOCKED = 2
     NEEDS_CONFIRMATION = 3
     INVALID = 4
+    UNPROVEN = 5
     INTERRUPTED = 130
 
 

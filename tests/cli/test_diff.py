@@ -1,0 +1,165 @@
+"""`permitry diff`."""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Outcome
+
+_RULES = """schema = 1
+[[rule]]
+id = "pay"
+effect = "allow"
+tools = ["pay"]
+when.args.amount = {{ le = {most} }}
+[[rule]]
+id = "push"
+effect = "block"
+tools = ["@shell"]
+when.command = {commands}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with two rule files, `old.toml` and `new.toml`, that is the current one."""
+    (tmp_path / "old.toml").write_text(_RULES.format(most=100, commands='["git push *", "npm publish *"]'))
+    (tmp_path / "new.toml").write_text(_RULES.format(most=500, commands='["git push *"]'))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_each_way_is_shown_with_a_call_to_paste(cli: Callable[..., Outcome], files: Path) -> None:
+    """Which `permitry check` decides as is said, by the rules before and after."""
+    code, out, _ = cli("diff", "old.toml", "new.toml")
+    assert code == 1
+    lines = out.splitlines()
+    assert lines[0] == "More is allowed: 2 ways"
+    commands = [line.strip() for line in lines if line.strip().startswith("permitry check")]
+    verdicts = [line.strip().split(" -> ") for line in lines if " -> " in line]
+    assert len(commands) == 2
+    for command, said in zip(commands, verdicts, strict=True):
+        for name, one in zip(("old.toml", "new.toml"), said, strict=True):
+            _, decided, _ = cli(*shlex.split(command)[1:], "--rules", str(files / name))
+            assert decided.split()[0] == one.split()[0]
+
+
+@pytest.mark.usefixtures("files")
+def test_the_way_back_is_narrower(cli: Callable[..., Outcome]) -> None:
+    """Nothing more is allowed, and on what that relies is said; with `--only wider` no more is looked for."""
+    code, out, _ = cli("diff", "new.toml", "old.toml")
+    assert code == 0
+    assert out.startswith("Nothing more is allowed\nLess is allowed: 2 ways\n")
+    assert "a call that does several things is allowed where each of them is" in out
+    code, out, _ = cli("diff", "new.toml", "old.toml", "--only", "wider")
+    assert (code, "Less" in out) == (0, False)
+
+
+@pytest.mark.usefixtures("files")
+def test_the_report_is_an_object_or_a_table(cli: Callable[..., Outcome]) -> None:
+    """With the same calls."""
+    _, out, _ = cli("diff", "old.toml", "new.toml", "--json")
+    report = json.loads(out)
+    assert [(each["rule"], each["before"]["verdict"], each["after"]["verdict"]) for each in report["wider"]] == [
+        ("pay", "confirm", "allow"),
+        ("push", "block", "confirm"),
+    ]
+    assert report["wider"][0]["call"] == {"name": "pay", "arguments": {"amount": 101}}
+    _, out, _ = cli("diff", "old.toml", "new.toml", "--markdown")
+    assert (
+        "| push | blocks less (command) | `permitry check --command 'npm publish'` | block (push, old.toml:7) |" in out
+    )
+
+
+def test_a_table_has_so_many_rows(cli: Callable[..., Outcome], files: Path) -> None:
+    """And says how many more there are."""
+    (files / "old.toml").write_text("schema = 1\n")
+    commands = json.dumps([f"tool{number} *" for number in range(23)])
+    (files / "new.toml").write_text(
+        f'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["@shell"]\nwhen.command = {commands}\n'
+    )
+    _, out, _ = cli("diff", "old.toml", "new.toml", "--markdown")
+    assert out.count("| a | permits more") == 20
+    assert "and 3 more" in out
+
+
+def test_what_is_not_proven_has_a_code_of_its_own(cli: Callable[..., Outcome], files: Path) -> None:
+    """And is named."""
+    for name, calls in (("old", 3), ("new", 30)):
+        rule = f'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["pay"]\nbudget = {{ calls = {calls} }}\n'
+        (files / f"{name}.toml").write_text(rule)
+    code, out, _ = cli("diff", "old.toml", "new.toml")
+    assert code == 5
+    assert "Not proven: 1 way\n  a permits more (budget): `budget`" in out
+    code, out, _ = cli("diff", "old.toml", "new.toml", "--markdown")
+    assert (code, "### Not proven" in out) == (5, True)
+
+
+def test_a_widening_that_is_wanted_is_accepted(cli: Callable[..., Outcome], files: Path) -> None:
+    """By its digest, with who wants it; another one is still told, and an entry that is not found is named."""
+    _, out, _ = cli("diff", "old.toml", "new.toml", "--json")
+    digests = [each["digest"] for each in json.loads(out)["wider"]]
+    entries = [f'[[accept]]\ndigest = "{each}"\nby = "Ada"\nwhy = "wanted"\n' for each in (*digests, "no-such-one")]
+    accepted = files / "accepted.toml"
+    accepted.write_text(entries[0])
+    code, out, _ = cli("diff", "old.toml", "new.toml", "--accept", "accepted.toml")
+    assert (code, "accepted by Ada" in out, out.splitlines()[0]) == (1, True, "More is allowed: 1 way")
+    accepted.write_text("".join(entries))
+    code, out, error = cli("diff", "old.toml", "new.toml", "--accept", "accepted.toml")
+    assert (code, out.splitlines()[0]) == (0, "Nothing more is allowed but what was accepted")
+    assert "accepts `no-such-one`, which is not there" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("old.toml", "no.toml"), "no.toml"),
+        (("git:main:rules.toml", "new.toml"), "git: "),
+        (("git:rules.toml", "new.toml"), "write `git:REVISION:PATH`"),
+        (("old.toml", "empty"), "has no rule files"),
+        (("old.toml", "new.toml", "--accept", "bad.toml"), "`[[accept]]` 1: it has `digest`, `by` and `why`"),
+        (("old.toml", "new.toml", "--accept", "none.toml"), "cannot be read"),
+        (("old.toml", "new.toml", "--accept", "old.toml"), "nothing but tables `[[accept]]`"),
+        (("old.toml", "new.toml", "--budget", "soon"), "is not a number of seconds"),
+    ],
+)
+def test_bad_input_is_named(cli: Callable[..., Outcome], files: Path, words: tuple[str, ...], why: str) -> None:
+    """With the way out."""
+    (files / "empty").mkdir()
+    (files / "bad.toml").write_text('[[accept]]\ndigest = "x"\n')
+    code, out, error = cli("diff", *words)
+    assert (code, out) == (4, "")
+    assert why in error
+
+
+def test_a_revision_of_git_is_read_with_what_it_extends(cli: Callable[..., Outcome], files: Path) -> None:
+    """As it was, and its places are those of the revision."""
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com")
+    (files / "rules").mkdir()
+    (files / "old.toml").rename(files / "rules" / "more.toml")
+    (files / "rules" / "mine.toml").write_text('schema = 1\nextends = ["more.toml"]\n')
+    for words in (("init", "-q"), ("add", "rules"), ("commit", "-qm", "rules")):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    (files / "rules" / "more.toml").write_text((files / "new.toml").read_text())
+    code, out, _ = cli("diff", "git:HEAD:rules/mine.toml", "rules/mine.toml")
+    assert code == 1
+    assert "block (push, HEAD:rules/more.toml:7) -> confirm (no rule)" in out
+    code, _, error = cli("diff", "git:HEAD:mine.toml", "rules/mine.toml")
+    assert (code, "that revision has no such file" in error) == (4, True)
+
+
+def test_a_folder_is_its_files_or_the_layers_of_a_project(cli: Callable[..., Outcome], files: Path) -> None:
+    """So that a whole project can be compared with another one."""
+    for name in ("old", "new"):
+        folder = files / f"{name}-project" / ".permitry"
+        folder.mkdir(parents=True)
+        (folder / "rules.toml").write_text((files / f"{name}.toml").read_text())
+        (files / f"{name}-files").mkdir()
+        (files / f"{name}-files" / "a.toml").write_text((files / f"{name}.toml").read_text())
+    code, out, _ = cli("diff", "old-files", "new-files")
+    assert (code, out.splitlines()[0]) == (1, "More is allowed: 2 ways")
+    code, out, _ = cli("diff", "old-project", "new-project")
+    assert "push blocks less (command)" in out

@@ -1,0 +1,206 @@
+"""`permitry diff` against the truth: random rule files, a random change, and a grid of calls that both sides decide.
+
+Where the grid has a call that is permitted more, it must be found, or named as not proven; never may nothing be said.
+"""
+
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pytest
+
+from permitry.config.load import load_rules
+from permitry.errors import CallError, ConfigError
+from permitry_ops.diff.openings import openings
+from permitry_ops.diff.search import Search
+from permitry_ops.diff.side import Line, Side
+
+Rule: TypeAlias = dict[str, Any]
+Condition: TypeAlias = tuple[str, Any]
+Make: TypeAlias = Callable[[random.Random], Condition]
+
+WORKSPACE = "/permitry-diff/workspace"
+TEXTS = ("a", "ab", "abc", "b", "ba", "tmp_x", "tmp_", "prod", "prod-1", "x")
+GLOBS = ("a*", "*b", "tmp_*", "*", "prod*", "?b", "ab", "a*c", "x*")
+REGEXES = ("a.*", "[ab]+", "tmp_[a-z]", "(prod|x).*")
+SELECTORS = ("send", "send_mail", "del_*", "send*", "*", "del_a", "read_x", "*_a")
+COMMANDS = (
+    "git push *", "git push origin *", "git *", "npm test", "npm run *", "make *", "git push origin main", "npm *",
+    "make deploy", "git fetch ** main", "rm *",
+)  # fmt: skip
+PATHS = ("src/**", "src/*", "**/.env", "secret/**", "src/*.py", "docs/**", "src/a/**")
+HOSTS = ("api.example.com", "*.example.com", "example.com", "*.evil.org")
+PATTERNS = {"command": COMMANDS, "path": PATHS, "host": HOSTS}
+TOOLS = {"command": ["@shell"], "path": ["write_file", "read_file"], "host": ["http_get"]}
+DECLARED = '[tool.http_get]\ntraits = ["open_world"]\nroles.url = "url"\n'
+
+
+def about_arguments(pick: random.Random) -> Condition:
+    """Return a condition on an argument."""
+    number = pick.randint(0, 6)
+    texts: list[Condition] = [
+        ("s", {"glob": pick.sample(GLOBS, pick.randint(1, 2))}),
+        ("s", {"in": pick.sample(TEXTS, 2)}),
+        ("s", {"prefix": pick.choice(("a", "tmp_", "prod"))}),
+        ("s", {"regex": pick.choice(REGEXES)}),
+        ("s", {"ne": pick.choice(TEXTS)}),
+        ("n", {pick.choice(("le", "ge", "lt", "gt")): number}),
+        ("n", {"in": sorted(pick.sample(range(6), 2))}),
+    ]
+    name, test = pick.choice(texts)
+    return f"args.{name}", test
+
+
+def about_actions(pick: random.Random) -> Condition:
+    """Return patterns of commands, paths or hosts."""
+    kind = pick.choice(tuple(PATTERNS))
+    return kind, pick.sample(PATTERNS[kind], pick.randint(1, 2))
+
+
+def make_rule(pick: random.Random, number: int, make: Make) -> Rule:
+    """Return a rule of random conditions."""
+    rule: Rule = {"id": f"r{number}", "effect": pick.choice(("allow", "allow", "confirm", "block"))}
+    rule["when"] = dict([make(pick)]) if make is about_actions else dict(make(pick) for _ in range(pick.randint(0, 2)))
+    rule["unless"] = dict([make(pick)]) if pick.random() < 0.3 else {}
+    kind = next(iter(rule["when"]), "")
+    rule["tools"] = TOOLS.get(kind) if pick.random() < 0.5 else None
+    if make is about_arguments:
+        rule["tools"] = pick.sample(SELECTORS, pick.randint(1, 2))
+    if pick.random() < 0.3:
+        rule["when"]["mode"] = pick.choice(("default", "review"))
+    if kind == "path" and pick.random() < 0.3:
+        rule["when"]["access"] = pick.choice(("read", "write"))
+    if rule["effect"] == "confirm" and pick.random() < 0.4:
+        rule["priority"] = pick.randint(200, 300)
+    return rule
+
+
+def changed(pick: random.Random, rules: Sequence[Rule], make: Make) -> list[Rule]:
+    """Return the rules with one change."""
+    copies: list[Rule] = json.loads(json.dumps(rules))
+    at = pick.randrange(len(copies))
+    rule = copies[at]
+    other = make_rule(pick, 99, make)
+    match pick.randrange(8):
+        case 0:
+            del copies[at]
+        case 1:
+            copies.insert(at, other)
+        case 2:
+            rule["effect"] = other["effect"]
+            rule.pop("priority", None)
+        case 3 if rule["when"]:
+            rule["when"].pop(pick.choice(list(rule["when"])))
+        case 4:
+            rule["unless"] = {}
+        case 5:
+            rule["when"] |= other["when"]
+        case 6:
+            rule["unless"] |= dict([make(pick)])
+        case _:
+            rule["tools"] = other["tools"]
+    return copies
+
+
+def text_of(rules: Sequence[Rule], *, blocks: bool) -> str:
+    """Return rules as the text of a file; with `blocks`, one that blocks what nothing matches."""
+    lines = ["schema = 1", *(["[policy]", 'unmatched = "block"'] if blocks else []), DECLARED]
+    for rule in rules:
+        lines += ["[[rule]]", f"id = {json.dumps(rule['id'])}", f"effect = {json.dumps(rule['effect'])}"]
+        lines += [f"{key} = {json.dumps(rule[key])}" for key in ("tools", "priority") if rule.get(key)]
+        for group in ("when", "unless"):
+            lines += [f"{group}.{key} = {_value(value)}" for key, value in rule[group].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {json.dumps(inner)}' for key, inner in value.items())} }}"
+    return json.dumps(value)
+
+
+def calls_with_arguments() -> Iterator[Line]:
+    """Yield calls with texts, numbers and what is neither, or nothing."""
+    texts = (*TEXTS, "", "bb", "tmp_a", "prodx", "abx", None, 5, ["a"], ...)
+    numbers = (-1, 0, 1, 2, 3, 4, 5, 6, 7, 2.5, "1", None, ...)
+    tools = ("read_x", "send", "send_mail", "del_a", "del_b", "zz_a")
+    for tool, text, number, mode in itertools.product(tools, texts, numbers, ("default", "review")):
+        arguments = {key: value for key, value in (("s", text), ("n", number)) if value is not ...}
+        yield {"name": tool, "arguments": arguments, "context": {"mode": mode}}
+
+
+def calls_with_actions() -> Iterator[Line]:
+    """Yield commands, and calls that touch paths and connect to hosts."""
+    words = ("push", "origin", "main", "test", "run", "deploy", "fetch", "x")
+    for program, count in itertools.product(("git", "npm", "make", "rm", "zz", "/usr/bin/git"), range(4)):
+        for rest in itertools.product(words, repeat=count):
+            if count < 3 or rest[0] in ("push", "fetch"):
+                yield {"name": "run_shell", "arguments": {"command": " ".join((program, *rest))}}
+    for path in ("src/a", "src/a.py", "src/a/b", "docs/x", "docs/a/x", ".env", "src/.env", "secret/k", "other"):
+        yield {"name": "write_file", "arguments": {"path": path, "content": "x"}}
+        yield {"name": "read_file", "arguments": {"path": path}}
+        for program in ("cat", "rm", "touch"):
+            yield {"name": "run_shell", "arguments": {"command": f"{program} {path}"}}
+    for host in ("api.example.com", "x.example.com", "example.com", "a.b.example.com", "x.evil.org", "other.net"):
+        for tool in ("http_get", "web_fetch"):
+            yield {"name": tool, "arguments": {"url": f"https://{host}/"}}
+        yield {"name": "run_shell", "arguments": {"command": f"curl https://{host}"}}
+
+
+GRIDS: Mapping[str, tuple[Make, tuple[Line, ...]]] = {
+    "arguments": (about_arguments, tuple(calls_with_arguments())),
+    "actions": (about_actions, tuple(calls_with_actions())),
+}
+
+
+def check(kind: str, seed: int, tries: int) -> Counter[str]:
+    """Compare random pairs with a part of the grid, and return how many were told as what."""
+    pick = random.Random(seed)  # noqa: S311 -- no secret
+    make, grid = GRIDS[kind]
+    told: Counter[str] = Counter()
+    while told.total() < tries:
+        rules = [make_rule(pick, number, make) for number in range(pick.randint(2, 8))]
+        others = changed(pick, rules, make)
+        blocks = pick.random() < 0.3
+        try:
+            texts = text_of(rules, blocks=blocks), text_of(others, blocks=blocks is (pick.random() < 0.9))
+            before, after = (Side.of(load_rules(text), WORKSPACE) for text in texts)
+        except ConfigError:
+            continue
+        search = Search(before, after)
+        answers = [search.answer(opening) for opening in openings(before, after)]
+        found = any(each.witness is not None for each in answers)
+        is_proven = all(each.is_proven for each in answers)
+        told["wider" if found else "none" if is_proven else "not proven"] += 1
+        if not found and is_proven:
+            missed = next((line for line in pick.sample(grid, 200) if _is_wider(line, before, after)), None)
+            assert missed is None, f"{missed}\n{texts[0]}\n# and then\n{texts[1]}"
+    return told
+
+
+def _is_wider(line: Line, before: Side, after: Side) -> bool:
+    try:
+        return after.decide(line).verdict < before.decide(line).verdict
+    except CallError:
+        return False
+
+
+@pytest.mark.parametrize(("kind", "tries"), [("arguments", 200), ("actions", 100)])
+def test_nothing_is_proven_that_a_call_contradicts(kind: str, tries: int) -> None:
+    """Of random changes, most are told, and few are not proven."""
+    told = check(kind, 1, tries)
+    assert told["wider"] > tries / 8
+    assert told["not proven"] <= tries / 10
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("kind", "seed"), [*(("arguments", seed) for seed in range(2, 8)), *(("actions", seed) for seed in range(2, 6))]
+)
+def test_nothing_is_proven_that_a_call_contradicts_in_many_tries(kind: str, seed: int) -> None:
+    """The same, at length: 10,000 pairs in all."""
+    told = check(kind, seed, 1_000)
+    assert told["not proven"] <= 100
