@@ -5,6 +5,7 @@ search goes: what no path leads to costs nothing. A search ends, because each la
 """
 
 import collections
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ __all__ = ["ANYTHING", "Alternatives", "Chars", "Expression", "Language", "Repea
 _LIKED = "abcdefghijklmnopqrstuvwxyz0123456789"
 _RARE = "\ue000"
 """In place of every character that no language names, where those of `_LIKED` are all named."""
-_MOST_STATES = 20_000
+_MOST_STATES, _MOST_REACHED = 20_000, 5_000
 _WIDEST_RANGE = 512
 
 
@@ -64,8 +65,10 @@ def glob(pattern: Pattern, *, apart: str = "") -> Expression:
 
 def between_stars(pieces: Sequence[Piece], star: Chars) -> Expression:
     """Return the texts of pieces with any number of the characters of a star between each two."""
-    first, *others = (tuple(_unit(unit, star) for unit in piece) for piece in pieces)
-    return (*first, *(part for piece in others for part in (Repeat(star), *piece)))
+    first, *others = (
+        piece if isinstance(piece, str) else tuple(_unit(unit, star) for unit in piece) for piece in pieces
+    )
+    return (first, *(part for piece in others for part in (Repeat(star), piece))) if others else first
 
 
 def _unit(unit: "str | CharSet", star: Chars) -> Expression:
@@ -103,8 +106,10 @@ class _Automaton:
                 return self._follow(start, [expression])
             case Alternatives(each=each):
                 end = self.new()
+                self._add_texts(start, [inner for inner in each if isinstance(inner, str)], end)
                 for inner in each:
-                    self.empty[self.add(start, inner)].append(end)
+                    if not isinstance(inner, str):
+                        self.empty[self.add(start, inner)].append(end)
                 return end
             case Repeat(inner=inner, least=least, most=most):
                 for _ in range(least):
@@ -121,6 +126,19 @@ class _Automaton:
             self.edges[start].append((chars, end))
             start = end
         return start
+
+    def _add_texts(self, start: int, every: Iterable[str], end: int) -> None:
+        """Add texts between two states; those that begin alike share their first states."""
+        known: dict[tuple[int, str], int] = {}
+        root = self.new()
+        self.empty[start].append(root)
+        for text in every:
+            at = root
+            for char in text:
+                if (at, char) not in known:
+                    known[at, char] = self._follow(at, [Chars(frozenset(char))])
+                at = known[at, char]
+            self.empty[at].append(end)
 
     def _repeat(self, start: int, inner: Expression) -> int:
         loop = self.new()
@@ -149,7 +167,9 @@ class Language:
         self._end = self._automaton.add(first, expression)
         self._steps: dict[tuple[_State, str], _State] = {}
         self.start = self._close({first})
-        self.chars = frozenset(char for some in self._automaton.edges for chars, _ in some for char in chars.chars)
+        self._full = frozenset(at for at in range(len(self._automaton.edges)) if self._has_all(at))
+        edges = itertools.chain.from_iterable(self._automaton.edges)
+        self.chars = frozenset[str]().union(*(chars.chars for chars, _ in edges))
 
     def step(self, state: _State, char: str) -> _State:
         """Return where a character leads; empty where no text of the language goes on so."""
@@ -164,6 +184,14 @@ class Language:
     def accepts(self, state: _State) -> bool:
         """Return whether a text that leads to a state is one of the language."""
         return self._end in state
+
+    def has_all(self, state: _State) -> bool:
+        """Return whether all that can follow makes a text of the language; False where that is not seen."""
+        return not self._full.isdisjoint(state)
+
+    def _has_all(self, at: int) -> bool:
+        loops = (at in self._close({end}) for chars, end in self._automaton.edges[at] if chars == _ANY)
+        return any(loops) and self._end in self._close({at})
 
     def __contains__(self, text: str) -> bool:
         state = self.start
@@ -182,7 +210,7 @@ class Language:
 
 
 def shortest(wanted: Sequence[Language], refused: Sequence[Language] = ()) -> str | None:
-    """Return the shortest text that is in each language of `wanted` and in none of `refused`; None if there is none.
+    """Return the shortest text that is in each of `wanted` and in none of `refused`; None if there is none.
 
     Of texts of one length, one of letters and digits goes first. Raises: `TooLargeError`.
     """
@@ -190,7 +218,7 @@ def shortest(wanted: Sequence[Language], refused: Sequence[Language] = ()) -> st
 
 
 def texts(wanted: Sequence[Language], refused: Sequence[Language] = ()) -> Iterator[str]:
-    """Yield texts as `shortest` does, the shortest first, one for each state of all languages. Raises: as it does."""
+    """Yield texts as `shortest` does, one for each state of all languages. Raises: `TooLargeError`."""
     every = (*wanted, *refused)
     known = frozenset[str]().union(*(each.chars for each in every))
     other = next((char for char in _LIKED if char not in known), _RARE)
@@ -205,10 +233,11 @@ def texts(wanted: Sequence[Language], refused: Sequence[Language] = ()) -> Itera
             yield _spell(before, states)
         for char in order:
             reached = tuple(each.step(state, char) for each, state in pairs)
-            if reached not in before and all(reached[: len(wanted)]):
+            ours, theirs = reached[: len(wanted)], reached[len(wanted) :]
+            if all(ours) and reached not in before and not any(map(Language.has_all, refused, theirs)):
                 before[reached] = states, char
                 waiting.append(reached)
-                if len(before) > _MOST_STATES:
+                if len(before) > _MOST_REACHED:
                     raise TooLargeError
 
 

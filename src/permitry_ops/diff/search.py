@@ -1,7 +1,7 @@
 """The search for a call that one side of a comparison permits more than the other, or that there is none.
 
 Both policies are asked about every candidate, and nothing counts that they did not say. Where a rule hides a
-difference, the search goes on with the ways in which that rule does not apply; where no way is left, no call shows it.
+difference, the search goes on with the ways in which that rule does not apply; where none is left, no call shows it.
 """
 
 import contextlib
@@ -82,10 +82,10 @@ class Search:
             why |= dict.fromkeys(solution.unsolved)
             hidden: dict[tuple[object, ...], tuple[Decision, Decision]] = {}
             for found in self._ask_each(solution.lines, opening, is_yolo=is_yolo):
-                before, after = found.before, found.after
-                if after.verdict < before.verdict:
+                if found.after.verdict < found.before.verdict:
                     return Answer(opening, found)
-                hidden.setdefault((before.verdict, before.rule_id, after.verdict, after.rule_id), (before, after))
+                both = found.before, found.after
+                hidden.setdefault(tuple((each.verdict, each.rule_id) for each in both), both)
             for each in hidden.values():
                 nexts, lacking = self._branches(opening, way, each, is_yolo=is_yolo)
                 why |= dict.fromkeys(lacking)
@@ -139,7 +139,7 @@ class Search:
                     yield both
 
     def _spellings(self, opening: Opening) -> Iterator[str]:
-        """Yield what a restriction that was there compares with more than its patterns say, and the others may not."""
+        """Yield the patterns of a restriction in other spellings of which no other one may be about."""
         if not opening.is_restriction:
             return
         for each in opening.way:

@@ -140,10 +140,10 @@ class Solver:
             yield from likely
             return
         named = () if any(each.is_wanted for each in literals) else ("tool",)
-        pool = (*self._names_in(literals), *likely, *named, *self._make_names(literals), *self._declared, "tool")
+        pool = (*self._names_in(literals), *likely, *named, *self._declared, "tool")
         if any(each.pattern is None for some in literals for each in _selectors(some)):
             pool = (*pool, *WELL_KNOWN)
-        fitting = self._select(literals, pool)
+        fitting = self._select(literals, pool) or self._select(literals, self._make_names(literals, search))
         if not fitting and any(each.text in _UNSURE for some in literals for each in _selectors(some)):
             search.leave("`tools`")
         yield from fitting
@@ -153,11 +153,12 @@ class Solver:
         return [name for name in dict.fromkeys(names) if self._fits(literals, {"name": name, "arguments": {}})]
 
     def _names_in(self, literals: Sequence[Literal]) -> Iterator[str]:
-        """Yield the names that selectors give."""
+        """Yield a name for each selector that gives one, or a pattern of names."""
         for each in literals:
             for selector in _selectors(each) if each.is_wanted else ():
-                if selector.pattern is not None and selector.pattern.is_exact:
-                    yield selector.text
+                if selector.pattern is not None:
+                    yield selector.text.replace("*", "").replace("?", "x")
+                    yield selector.text.replace("*", "x").replace("?", "x")
 
     def _likely(self, way: Way) -> Iterator[str]:
         """Yield the tools whose calls do what patterns of the way are about."""
@@ -165,22 +166,24 @@ class Solver:
             if isinstance(each.part, Patterns) and each.is_wanted:
                 match each.part.kind:
                     case "path":
-                        accesses = [access for access in Access if access in each.part.accesses] or list(_BY_ACCESS)
-                        yield from (_BY_ACCESS[access][0] for access in accesses if access in _BY_ACCESS)
+                        accesses = each.part.accesses or frozenset(_BY_ACCESS)
+                        yield from (tool for access, (tool, _) in _BY_ACCESS.items() if access in accesses)
                     case "host":
                         yield "web_fetch"
                 yield _SHELL
 
-    def _make_names(self, literals: Sequence[Literal]) -> Iterator[str]:
-        """Yield names that are made for the selectors; none where these are traits."""
+    def _make_names(self, literals: Sequence[Literal], search: _Search) -> Iterator[str]:
+        """Yield a name that the selectors select; none where there is none, or where these are traits."""
         try:
             wanted = [regions.tools_language(_selectors(each)) for each in literals if each.is_wanted]
             refused = [regions.tools_language(_selectors(each)) for each in literals if not each.is_wanted]
             found = shortest([regions.TOOLS, *wanted], refused) or shortest([regions.NAMES, *wanted], refused)
-        except (UnreadError, TooLargeError):
+        except UnreadError:
             return
-        if found:
-            yield found
+        except TooLargeError:
+            search.leave("`tools`")
+            return
+        yield from filter(None, [found])
 
     # Contexts -------------------------------------------------------------------------------------
 
@@ -257,7 +260,7 @@ class Solver:
     def _arguments_of(
         self, tool: str, wanted: set[str], search: _Search
     ) -> Mapping[str, Sequence[tuple[str, Access | None]]]:
-        """Return the arguments of a tool that hold what patterns are about, by kind, and what is done to a path."""
+        """Return the arguments that hold what patterns are about, by kind, and what is done to a path."""
         spec = self.new.tool(tool) or self.old.tool(tool)
         if spec is not None and spec.roles is not None:
             every = ((kind, list(_arguments_for(kind, spec.roles))) for kind in _KINDS)
@@ -278,7 +281,7 @@ class Solver:
         ending = Language((ANYTHING, *((word, regions.END) for word in (*paths, *hosts))))
         for text in itertools.islice(texts([regions.COMMANDS, *kept, ending], refused), _MOST_TEXTS):
             yield text.split(regions.END)[:-1]
-        # What follows a command may make it one that only looks, or one that runs another, which other rules permit.
+        # What follows may make it a command that only looks, or that runs another, which other rules permit.
         for last in _ENDINGS if kept else ():
             found = shortest(
                 [regions.COMMANDS, *kept, Language((ANYTHING, *((word, regions.END) for word in last)))], refused

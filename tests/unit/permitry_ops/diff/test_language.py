@@ -68,6 +68,14 @@ def test_what_is_too_large_is_not_compared() -> None:
     """An automaton of more states, and a product of more."""
     with pytest.raises(TooLargeError):
         Language(Repeat(Repeat("a", 0, 1_000), 0, 1_000))
-    each = [Language((ANYTHING, char, Repeat(Chars(is_negated=True), 12, 12))) for char in "abcd"]
+    each = [Language((ANYTHING, char, Repeat(Chars(is_negated=True), 12, 12))) for char in "ab"]
     with pytest.raises(TooLargeError):
-        shortest(each, [Language(ANYTHING)])
+        shortest(each)
+
+
+def test_what_follows_a_refused_text_is_not_looked_at() -> None:
+    """A language that has every longer text as well ends the search there, so that many of them cost little."""
+    refused = [Language((ANYTHING, each, ANYTHING)) for each in ("write", "delete", "remove", "create", "move", "edit")]
+    assert shortest([Language((ANYTHING, "e"))], refused) == "e"
+    assert shortest([Language((ANYTHING, "edit"))], refused) is None
+    assert refused[0].has_all(refused[0].step(refused[0].start, "x")) is False
