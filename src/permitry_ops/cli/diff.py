@@ -84,7 +84,9 @@ def _head(report: Report) -> str:
 
 def _text(report: Report) -> Iterator[str]:
     yield _head(report)
-    yield from map(_paragraph, report.wider)
+    for change in report.wider:
+        accepted = f"accepted by {change.accepted_by}" if change.accepted_by else "to accept it"
+        yield f"{_paragraph(change)}\n    {accepted}: {change.digest}"
     less = count(len(report.narrower), "way")
     yield from _under(f"Less is allowed: {less}", map(_paragraph, report.narrower))
     unproven = (f"  {each.title}: {one_line(', '.join(each.why))}" for each in report.unproven)
@@ -101,9 +103,8 @@ def _under(head: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _paragraph(change: Change) -> str:
-    accepted = f"accepted by {change.accepted_by}" if change.accepted_by else "to accept it"
     sides = map(_show_side, (change.witness.before, change.witness.after), (change.before, change.after))
-    lines = (f"  {change.title}", one_line(change.command), " -> ".join(sides), f"{accepted}: {change.digest}")
+    lines = (f"  {change.title}", one_line(change.command), " -> ".join(sides))
     return "\n    ".join(lines)
 
 

@@ -31,8 +31,11 @@ _ANY_HOST = Repeat(Chars(frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")), 1
 _DIGITS = Repeat(Chars(frozenset("0123456789")), 1)
 _TOOL_LETTER = Chars(frozenset("abcdefghijklmnopqrstuvwxyz0123456789_"))
 
-COMMANDS = Language((Repeat(_LETTER, 1), END, Repeat((_WORD, END))))
-"""Every command: a program with a name, and any words."""
+COMMANDS = (
+    Language(Repeat((Repeat(_LETTER, 1), END), 1)),
+    Language((Repeat(_LETTER, 1), END, Repeat((_WORD, END)))),
+)
+"""The commands that are tried, those of words that are not empty first; the last has all."""
 PATHS = Language(Repeat(("/", _NAME), 1))
 """Every absolute path."""
 HOSTS = (

@@ -2,10 +2,7 @@
 
 import functools
 import itertools
-import os.path
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -13,26 +10,19 @@ from permitry.conditions.agent import AgentCondition
 from permitry.conditions.args import ArgumentCondition, SourceCondition
 from permitry.conditions.attended import AttendedCondition
 from permitry.conditions.label import LabelCondition
-from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.repaired import RepairedCondition
 from permitry.conditions.template import TemplateCondition
 from permitry.conditions.text import TextCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector
-from permitry.core.action import Access
-from permitry.core.spec import ArgumentRole
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
 from permitry_ops.diff import regions, values
+from permitry_ops.diff.actions import BY_ACCESS, Actions, Unsolved
 from permitry_ops.diff.contexts import PATCHES, Patch, argument_at, merge, where_seen
 from permitry_ops.diff.language import (
-    ANYTHING,
-    Chars,
-    Language,
-    Repeat,
     TooLargeError,
     shortest,
-    texts,
 )
 from permitry_ops.diff.regex import UnreadError
 from permitry_ops.diff.side import Line, Side
@@ -40,31 +30,10 @@ from permitry_ops.diff.ways import Literal, Patterns, Way
 
 __all__ = ["Solution", "Solver"]
 
-_MOST_TOOLS, _MOST_CONTEXTS, _MOST_VALUES, _MOST_TEXTS, _MOST_LINES = 5, 4, 6, 3, 24
+_MOST_TOOLS, _MOST_CONTEXTS, _MOST_VALUES, _MOST_LINES = 5, 4, 6, 24
 _SHELL = "run_shell"
-_BY_ACCESS = {
-    Access.READ: ("read_file", "cat"),
-    Access.LIST: ("list_dir", "ls"),
-    Access.WRITE: ("write_file", "touch"),
-    Access.DELETE: ("delete_file", "rm"),
-}
-_OF_CURL = {Access.READ: "-T", Access.WRITE: "-o"}
-_ROLES: Mapping[str, Mapping[ArgumentRole, Access | None]] = {
-    "command": {ArgumentRole.COMMAND: None, ArgumentRole.COMMAND_OR_ARGV: None},
-    "path": {
-        ArgumentRole.READ_PATH: Access.READ,
-        ArgumentRole.READ_TREE: Access.READ,
-        ArgumentRole.LIST_TREE: Access.LIST,
-        ArgumentRole.WRITE_PATH: Access.WRITE,
-        ArgumentRole.DELETE_PATH: Access.DELETE,
-    },
-    "host": {ArgumentRole.URL: None},
-}
-_ENDINGS = (("--help",), ("status",), ("--dry-run",), ("-c", "zz x"))
 _UNSURE = frozenset({"@agent", "@network", "@reads"})
 """The traits that may not be known of a tool."""
-_LIKELY = {"command": "command", "path": "path", "host": "url"}
-_KINDS = ("command", "path", "host")
 _SOLVED = frozenset(
     {AgentCondition, AttendedCondition, LabelCondition, ModeCondition, RepairedCondition, TemplateCondition}
 )
@@ -79,22 +48,16 @@ class Solution:
     unsolved: tuple[str, ...] = ()
 
 
-@attrs.define
-class _Search:
-    """What is collected while one way is solved."""
-
-    unsolved: dict[str, None] = attrs.field(factory=dict)
-
-    def leave(self, name: str) -> None:
-        self.unsolved[name] = None
-
-
 @attrs.frozen
 class Solver:
     """Finds calls by what both sides know of tools and templates."""
 
     old: Side
     new: Side
+
+    @functools.cached_property
+    def _actions(self) -> Actions:
+        return Actions(self.old, self.new)
 
     @functools.cached_property
     def _declared(self) -> tuple[str, ...]:
@@ -106,17 +69,17 @@ class Solver:
 
     def solve(self, way: Way) -> Solution:
         """Return calls that fulfil all literals, as far as they are solved; without any none is known."""
-        search = _Search()
-        lines = list(itertools.islice(self._lines(way, search), _MOST_LINES))
-        return Solution(tuple(lines), tuple(search.unsolved))
+        unsolved = Unsolved()
+        lines = list(itertools.islice(self._lines(way, unsolved), _MOST_LINES))
+        return Solution(tuple(lines), tuple(unsolved.names))
 
-    def _lines(self, way: Way, search: _Search) -> Iterator[Line]:
+    def _lines(self, way: Way, unsolved: Unsolved) -> Iterator[Line]:
         patterns = [each for each in way if isinstance(each.part, Patterns)]
         others = [each for each in way if not isinstance(each.part, Patterns)]
-        contexts = self._contexts(others, search)
-        arguments = self._arguments(others, search)
-        for tool in itertools.islice(self._tools(way, search), _MOST_TOOLS):
-            for action in self._actions(tool, patterns, search):
+        contexts = self._contexts(others, unsolved)
+        arguments = self._arguments(others, unsolved)
+        for tool in itertools.islice(self._tools(way, unsolved), _MOST_TOOLS):
+            for action in self._actions.patches(tool, patterns, unsolved):
                 for parts in itertools.product(contexts, *arguments):
                     line = merge({"name": tool, "arguments": {}}, (action, *parts))
                     if self._fits(others, line):
@@ -131,7 +94,7 @@ class Solver:
 
     # Tools ----------------------------------------------------------------------------------------
 
-    def _tools(self, way: Way, search: _Search) -> Iterator[str]:
+    def _tools(self, way: Way, unsolved: Unsolved) -> Iterator[str]:
         """Yield names of tools that the selectors of a way select, natural ones first."""
         literals = [each for each in way if _selectors(each)]
         likely = self._select(literals, (*self._likely(way), *self._declared))
@@ -143,9 +106,9 @@ class Solver:
         pool = (*self._names_in(literals), *likely, *named, *self._declared, "tool")
         if any(each.pattern is None for some in literals for each in _selectors(some)):
             pool = (*pool, *WELL_KNOWN)
-        fitting = self._select(literals, pool) or self._select(literals, self._make_names(literals, search))
+        fitting = self._select(literals, pool) or self._select(literals, self._make_names(literals, unsolved))
         if not fitting and any(each.text in _UNSURE for some in literals for each in _selectors(some)):
-            search.leave("`tools`")
+            unsolved.add("`tools`")
         yield from fitting
 
     def _select(self, literals: Sequence[Literal], names: Iterable[str]) -> list[str]:
@@ -166,13 +129,13 @@ class Solver:
             if isinstance(each.part, Patterns) and each.is_wanted:
                 match each.part.kind:
                     case "path":
-                        accesses = each.part.accesses or frozenset(_BY_ACCESS)
-                        yield from (tool for access, (tool, _) in _BY_ACCESS.items() if access in accesses)
+                        accesses = each.part.accesses or frozenset(BY_ACCESS)
+                        yield from (tool for access, (tool, _) in BY_ACCESS.items() if access in accesses)
                     case "host":
                         yield "web_fetch"
                 yield _SHELL
 
-    def _make_names(self, literals: Sequence[Literal], search: _Search) -> Iterator[str]:
+    def _make_names(self, literals: Sequence[Literal], unsolved: Unsolved) -> Iterator[str]:
         """Yield a name that the selectors select; none where there is none, or where these are traits."""
         try:
             wanted = [regions.tools_language(_selectors(each)) for each in literals if each.is_wanted]
@@ -181,13 +144,13 @@ class Solver:
         except UnreadError:
             return
         except TooLargeError:
-            search.leave("`tools`")
+            unsolved.add("`tools`")
             return
         yield from filter(None, [found])
 
     # Contexts -------------------------------------------------------------------------------------
 
-    def _contexts(self, literals: Sequence[Literal], search: _Search) -> list[Patch]:
+    def _contexts(self, literals: Sequence[Literal], unsolved: Unsolved) -> list[Patch]:
         """Return parts of lines that make the conditions on the context true or false as is needed."""
         by_kind: dict[type, list[Literal]] = {}
         for each in literals:
@@ -195,14 +158,14 @@ class Solver:
                 by_kind.setdefault(type(each.part), []).append(each)
         found: list[list[Patch]] = []
         for kind, some in by_kind.items():
-            patches = list(self._patches(kind, some, search))
+            patches = list(self._patches(kind, some, unsolved))
             probe = {"name": "tool", "arguments": {}}
             fitting = [patch for patch in patches if self._fits(some, merge(probe, [patch]))]
             found.append(fitting if kind is not TextCondition else patches)
         products = itertools.islice(itertools.product(*found), _MOST_CONTEXTS)
         return [merge({}, each) for each in products]
 
-    def _patches(self, kind: type, literals: Sequence[Literal], search: _Search) -> Iterator[Patch]:
+    def _patches(self, kind: type, literals: Sequence[Literal], unsolved: Unsolved) -> Iterator[Patch]:
         if kind is TemplateCondition:
             yield from ({}, *({"context": {"template": name}} for name in self._templates))
         elif kind in PATCHES:
@@ -210,26 +173,26 @@ class Solver:
         else:
             yield {}
         if kind not in _SOLVED:
-            search.leave(f"`{literals[0].name}`")
+            unsolved.add(f"`{literals[0].name}`")
 
     # Arguments ------------------------------------------------------------------------------------
 
-    def _arguments(self, literals: Sequence[Literal], search: _Search) -> list[list[Patch]]:
+    def _arguments(self, literals: Sequence[Literal], unsolved: Unsolved) -> list[list[Patch]]:
         """Return for each argument that conditions are about, the parts of lines with values of it."""
         by_path: dict[tuple[str, ...], list[Literal]] = {}
         for each in literals:
             if isinstance(each.part, ArgumentCondition | SourceCondition):
                 by_path.setdefault(each.part.path, []).append(each)
         if any(path[: len(other)] == other for path in by_path for other in by_path if path != other):
-            search.leave("`args`")
-        return [self._values(path, some, search) for path, some in by_path.items()]
+            unsolved.add("`args`")
+        return [self._values(path, some, unsolved) for path, some in by_path.items()]
 
-    def _values(self, path: tuple[str, ...], literals: Sequence[Literal], search: _Search) -> list[Patch]:
+    def _values(self, path: tuple[str, ...], literals: Sequence[Literal], unsolved: Unsolved) -> list[Patch]:
         tests = [each.part.test for each in literals if isinstance(each.part, ArgumentCondition)]
         sources = [each.part for each in literals if isinstance(each.part, SourceCondition)]
         found, is_all = values.candidates(tests)
         if not is_all or sources:
-            search.leave(f"`args.{'.'.join(path)}`")
+            unsolved.add(f"`args.{'.'.join(path)}`")
         patches: Iterable[Patch] = [argument_at(path, value) for value in found]
         if sources:
             patches = [merge(patch, [seen]) for patch in patches for seen in where_seen(path, patch, sources)]
@@ -237,138 +200,7 @@ class Solver:
         fitting = (patch for patch in patches if self._fits(literals, merge(probe, [patch])))
         return list(itertools.islice(fitting, _MOST_VALUES))
 
-    # Actions --------------------------------------------------------------------------------------
-
-    def _actions(self, tool: str, literals: Sequence[Literal], search: _Search) -> Iterator[Patch]:
-        """Yield the arguments with which a tool does what patterns are about, or nothing of it."""
-        wanted = {each.part.kind for each in literals if each.is_wanted and isinstance(each.part, Patterns)}
-        if any(isinstance(each.part, Patterns) and each.part.looks for each in literals):
-            search.leave("`looks`")
-        placed = self._arguments_of(tool, wanted, search)
-        try:
-            if "command" in placed:
-                for words in self._commands(literals, wanted):
-                    yield {"arguments": {placed["command"][0][0]: shlex.join(words)}}
-            elif wanted <= set(placed):
-                arguments = [(name, kind, access) for kind, names in placed.items() for name, access in names]
-                choices = [self._texts(kind, literals, access) for _, kind, access in arguments]
-                for some in itertools.product(*choices):
-                    yield {"arguments": {name: text for (name, _, _), text in zip(arguments, some, strict=True)}}
-        except (UnreadError, TooLargeError) as error:
-            search.leave(str(error) or f"`{next(iter(wanted), 'command')}`")
-
-    def _arguments_of(
-        self, tool: str, wanted: set[str], search: _Search
-    ) -> Mapping[str, Sequence[tuple[str, Access | None]]]:
-        """Return the arguments that hold what patterns are about, by kind, and what is done to a path."""
-        spec = self.new.tool(tool) or self.old.tool(tool)
-        if spec is not None and spec.roles is not None:
-            every = ((kind, list(_arguments_for(kind, spec.roles))) for kind in _KINDS)
-            return {kind: names for kind, names in every if names}
-        if wanted:
-            search.leave(f"what the arguments of `{tool}` are")
-        return {kind: [(_LIKELY[kind], None)] for kind in wanted}
-
-    def _commands(self, literals: Sequence[Literal], wanted: set[str]) -> Iterator[list[str]]:
-        """Yield the words of commands that patterns are about; at their end is what else is wanted."""
-        if "command" not in wanted and wanted:
-            yield from self._commands_on(literals, wanted)
-            return
-        paths, hosts = (self._texts(kind, literals)[:1] if kind in wanted else [] for kind in ("path", "host"))
-        if ("path" in wanted and not paths) or ("host" in wanted and not hosts):
-            return
-        kept, refused = self._languages("command", literals)
-        ending = Language((ANYTHING, *((word, regions.END) for word in (*paths, *hosts))))
-        for text in itertools.islice(texts([regions.COMMANDS, *kept, ending], refused), _MOST_TEXTS):
-            yield text.split(regions.END)[:-1]
-        # What follows may make it a command that only looks, or that runs another, which other rules permit.
-        for last in _ENDINGS if kept else ():
-            found = shortest(
-                [regions.COMMANDS, *kept, Language((ANYTHING, *((word, regions.END) for word in last)))], refused
-            )
-            if found is not None:
-                yield found.split(regions.END)[:-1]
-
-    def _commands_on(self, literals: Sequence[Literal], wanted: set[str]) -> Iterator[list[str]]:
-        """Yield commands that touch a path as patterns ask for, or connect to a host, or both."""
-        hosts = self._texts("host", literals)[:1] if "host" in wanted else []
-        if "path" not in wanted or ("host" in wanted and not hosts):
-            yield from (["curl", host] for host in hosts)
-            return
-        for access, (_, program) in _BY_ACCESS.items():
-            for path in self._texts("path", literals, access)[:1]:
-                if not hosts:
-                    yield [program, path]
-                elif access in _OF_CURL:
-                    yield ["curl", _OF_CURL[access], path, *hosts]
-
-    def _texts(self, kind: str, literals: Sequence[Literal], access: Access | None = None) -> list[str]:
-        """Return paths or addresses that patterns of a kind are about, or that none of them is about."""
-        wanted = [each.part for each in literals if each.is_wanted and isinstance(each.part, Patterns)]
-        if access is not None and any(not _is_met(access, each) for each in wanted if each.kind == kind):
-            return []
-        kept, refused = self._languages(kind, literals, access)
-        for natural in regions.HOSTS if kind == "host" else (_below(self.new.workspace), regions.PATHS):
-            found = list(itertools.islice(texts([natural, *kept], refused), _MOST_TEXTS))
-            if found:
-                return [_show(kind, text, self.new.workspace) for text in found]
-        return []
-
-    def _languages(
-        self, kind: str, literals: Sequence[Literal], access: Access | None = None
-    ) -> tuple[list[Language], list[Language]]:
-        """Return the languages of the patterns of a kind that must match, and of those that must not.
-
-        Patterns that are about less than their texts say may not match any of these.
-        """
-        kept: list[Language] = []
-        refused: list[Language] = []
-        for each in literals:
-            part = each.part
-            if not isinstance(part, Patterns) or part.kind != kind:
-                continue
-            language = regions.language_of(part.each, self._roots, is_permission=each.needed is Match.YES)
-            if each.is_wanted:
-                kept.append(language)
-            elif not part.looks and (not part.accesses or access in part.accesses):
-                refused.append(language)
-        return kept, refused
-
-    @functools.cached_property
-    def _roots(self) -> Any:  # noqa: ANN401 -- the roots of paths
-        return self.new.roots
-
 
 def _selectors(literal: Literal) -> tuple[ToolSelector, ...]:
     part = literal.part
     return part if isinstance(part, tuple) else part.selectors if isinstance(part, ToolsCondition) else ()
-
-
-def _arguments_for(kind: str, roles: Mapping[str, ArgumentRole]) -> Iterator[tuple[str, Access | None]]:
-    """Yield the arguments of a tool that hold what patterns of a kind are about, and what is done to a path."""
-    for key, role in roles.items():
-        if role not in _ROLES[kind]:
-            continue
-        # A list, or a field of an object, is written otherwise.
-        plain = (name for name in key.removesuffix("?").split("|") if not set(name) & set("[].?"))
-        if (name := next(plain, None)) is not None:
-            yield name, _ROLES[kind][role]
-
-
-def _is_met(access: Access, patterns: Patterns) -> bool:
-    """Return whether patterns may be about an access; who reads a file sees that it is there."""
-    looks = {Access.READ, Access.LIST}
-    accesses = patterns.accesses | looks if patterns.accesses & looks else patterns.accesses
-    return not accesses or access in accesses
-
-
-def _below(workspace: str) -> Language:
-    return Language((workspace.rstrip("/"), Repeat(("/", Repeat(Chars(frozenset("/\0"), is_negated=True), 1)), 1)))
-
-
-def _show(kind: str, text: str, workspace: str) -> str:
-    """Return a path or an address as a caller would write it."""
-    if kind == "path":
-        inner = os.path.relpath(text, workspace)
-        return text if inner.startswith("..") else inner
-    return text.removesuffix(":443") if text.startswith("https://") else text.removesuffix(":80")
