@@ -88,8 +88,8 @@ def test_a_table_has_so_many_rows(cli: Callable[..., Outcome], files: Path) -> N
 
 def test_what_is_not_proven_has_a_code_of_its_own(cli: Callable[..., Outcome], files: Path) -> None:
     """And is named."""
-    for name, calls in (("old", 3), ("new", 30)):
-        rule = f'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["pay"]\nbudget = {{ calls = {calls} }}\n'
+    for name, window in (("old", "1h"), ("new", "1m")):
+        rule = f'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["pay"]\nbudget = {{ calls = 3, per = "{window}" }}\n'
         (files / f"{name}.toml").write_text(rule)
     code, out, _ = cli("diff", "old.toml", "new.toml")
     assert code == 5

@@ -9,6 +9,7 @@ from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolSelector
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
+from permitry_ops.diff.budgets import spend
 from permitry_ops.diff.side import Side
 from permitry_ops.diff.ways import Literal, Truth, Way, differences
 
@@ -77,14 +78,10 @@ def _permits(rule: ConfiguredRule, side: Side) -> bool:
 def _permits_more(rule: ConfiguredRule, earlier: ConfiguredRule | None, *, asks: bool) -> Iterator[Opening]:
     is_same = earlier is not None and earlier.effect is rule.effect
     is_moved = is_same and earlier is not None and asks and earlier.priority_number != rule.priority_number
-    narrower = earlier if is_same and not is_moved else None
-    unsolved = _limits_of(rule, earlier) if is_same else ()
-    for condition, way in differences(rule, narrower):
+    for condition, way in differences(rule, earlier if is_same and not is_moved else None):
         yield Opening(rule.id, "permits more", "priority" if is_moved else condition, way)
-    for name in unsolved:
-        yield from (
-            Opening(rule.id, "permits more", name, way, unsolved=(f"`{name}`",)) for _, way in differences(rule)
-        )
+    if is_same and earlier is not None:
+        yield from _limit_less(Opening(rule.id, "permits more", "", ()), rule, earlier, rule)
 
 
 def _restricts_less(rule: ConfiguredRule, later: ConfiguredRule | None) -> Iterator[Opening]:
@@ -92,48 +89,69 @@ def _restricts_less(rule: ConfiguredRule, later: ConfiguredRule | None) -> Itera
     is_same = later is not None and not later.effect < rule.effect
     if later is not None and later.priority_number >= _PERMISSIONS:
         is_same &= later.priority_number <= rule.priority_number
-    narrower = later if is_same else None
-    unsolved = _limits_of(rule, later) if is_same else ()
     what = "asks less" if rule.effect is Verdict.CONFIRM else "blocks less"
-    for condition, way in differences(rule, narrower):
+    for condition, way in differences(rule, later if is_same else None):
         yield Opening(rule.id, what, condition, way, is_restriction=True)
-    for name in unsolved:
-        for _, way in differences(rule):
-            yield Opening(rule.id, what, name, way, is_restriction=True, unsolved=(f"`{name}`",))
+    if is_same and later is not None:
+        yield from _limit_less(Opening(rule.id, what, "", (), is_restriction=True), rule, rule, later)
 
 
-def _limits_of(rule: ConfiguredRule, other: ConfiguredRule | None) -> tuple[str, ...]:
-    """Return the fields of two rules that differ and of which no calls are made."""
-    if other is None:
-        return ()
-    names = [name for name in ("budget", "keeps") if getattr(rule, name) != getattr(other, name)]
-    is_any = rule.scope.when.runs_any and not other.scope.when.runs_any
-    return (*names, "runs_any") if is_any else tuple(names)
+def _limit_less(
+    opening: Opening, rule: ConfiguredRule, earlier: ConfiguredRule, later: ConfiguredRule
+) -> Iterator[Opening]:
+    """Yield an opening for each field besides conditions by which a rule lets more through, in the ways it matches."""
+    fields = [("budget", *spend(earlier, later))]
+    if rule.keeps != (later if rule is earlier else earlier).keeps:
+        fields.append(("keep", {}, ("`keep`",)))
+    if earlier.budget and later.budget and earlier.scope != later.scope:
+        fields.append(("budget", {}, ("what its budget counts",)))
+    if later.scope.when.runs_any and not earlier.scope.when.runs_any:
+        fields.append(("runs_any", {}, ("`runs_any`",)))
+    for name, context, unsolved in fields:
+        for _, way in differences(rule) if context or unsolved else ():
+            yield attrs.evolve(opening, condition=name, way=way, context=context, unsolved=unsolved)
 
 
 def _of_policy(old: Side, new: Side) -> Iterator[Opening]:
     """Yield what differs besides rules."""
     if new.policy.unmatched < old.policy.unmatched:
         yield Opening("[policy]", "no longer blocks what no rule matches", "unmatched", (), is_restriction=True)
+    yield from _of_tools(old, new)
+    yield from _of_templates(old, new)
+    yield from _of_labels(old, new)
+    if old.rules.records != new.rules.records:
+        unsolved = ("`[program]`",)
+        yield Opening("[program]", "programs are read otherwise", "", (), is_restriction=True, unsolved=unsolved)
+
+
+def _of_tools(old: Side, new: Side) -> Iterator[Opening]:
     before, after = dict(old.policy.declared), dict(new.policy.declared)
     for name in sorted({*before, *after}):
         if before.get(name) != after.get(name):
             place = f"[tool.{name}]"
             way = _calls_of((name,))
             yield Opening(place, "is declared otherwise", "", way, is_restriction=True, unsolved=(f"`{place}`",))
-    for name in sorted({*old.rules.templates, *new.rules.templates}):
-        earlier, later = old.rules.templates.get(name), new.rules.templates.get(name)
-        if later is not None and earlier != later:
+
+
+def _of_templates(old: Side, new: Side) -> Iterator[Opening]:
+    for name, later in sorted(new.rules.templates.items()):
+        earlier = old.rules.templates.get(name)
+        if earlier != later:
             place, known = f"[template.{name}]", () if earlier is None else earlier.allowed_tools
             way = _calls_of([tool for tool in later.allowed_tools if tool not in known])
-            active = {"template": name if earlier is not None else {"name": name, "allow_tools": []}}
+            # One that is not there yet permits nothing.
+            active = {"template": {"name": name, "allow_tools": []} if earlier is None else name}
             yield Opening(place, "is another", "", way, unsolved=(f"`{place}`",), context=active)
-    for place, what, is_other in (
-        ("labels and counts", "calls leave others", old.policy.flows != new.policy.flows),
-        ("[program]", "programs are read otherwise", old.rules.records != new.rules.records),
-    ):
-        if is_other:
-            yield Opening(place, what, "", (), is_restriction=True, unsolved=(f"`{place}`",))
+
+
+def _of_labels(old: Side, new: Side) -> Iterator[Opening]:
+    """Yield what no longer labels a session where a rule asks for the label, which only ever restricts."""
+    kept = {(each.scope, each.label) for each in new.rules.flows}
+    needed = frozenset[str]().union(*(each.scope.labels for each in new.rules.rules))
+    for flow in old.rules.flows:
+        if flow.label in needed and (flow.scope, flow.label) not in kept:
+            unsolved = ("`adds_label`",)
+            yield Opening(flow.id, "labels less", "adds_label", (), is_restriction=True, unsolved=unsolved)
 
 
 def _calls_of(names: Sequence[str]) -> Way:

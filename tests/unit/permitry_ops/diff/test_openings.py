@@ -57,4 +57,40 @@ def test_what_has_no_calls_is_named() -> None:
     """So that nothing is proven."""
     kept = RULE.format("a", "allow")
     found = between(kept + "keep = true\n", kept)
-    assert [(each.condition, each.unsolved) for each in found] == [("keeps", ("`keeps`",))]
+    assert [(each.condition, each.unsolved) for each in found] == [("keep", ("`keep`",))]
+
+
+@pytest.mark.parametrize(
+    ("effect", "old", "new", "found"),
+    [
+        ("allow", "budget = { calls = 3 }", "budget = { calls = 5 }", "solved"),
+        ("allow", "budget = { calls = 3 }", "", "solved"),
+        ("allow", "budget = { calls = 5 }", "budget = { calls = 3 }", "none"),
+        ("allow", "", "budget = { calls = 3 }", "none"),
+        ("block", "budget = { calls = 3 }", "budget = { calls = 5 }", "solved"),
+        ("block", "", "budget = { calls = 3 }", "solved"),
+        ("block", "budget = { calls = 3 }", "", "none"),
+        ("allow", "budget = { calls = 3, per = '1h' }", "budget = { calls = 3, per = '1m' }", "unsolved"),
+        ("allow", "budget = { calls = 3, by = 'tool' }", "budget = { calls = 5, by = 'tool' }", "unsolved"),
+        ("allow", "budget = { calls = 3 }", "budget = { calls = 3 }\nwhen.args.n = 1", "unsolved"),
+    ],
+)
+def test_a_larger_budget_is_a_context_in_which_the_old_one_is_spent(
+    effect: str, old: str, new: str, found: str
+) -> None:
+    """One that is smaller lets nothing through; where they cannot be compared, nothing is proven."""
+    given = between(*(RULE.format("a", effect) + each for each in (old, new)))
+    told = ["unsolved" if each.unsolved else "solved" for each in given]
+    assert told == ([] if found == "none" else [found])
+    assert all(each.context for each in given if not each.unsolved)
+
+
+def test_a_label_that_a_restriction_needs_is_not_proven() -> None:
+    """Where calls no longer leave it, or no longer all of them; one that no rule asks for is nothing."""
+    needs = '[[rule]]\nid = "b"\neffect = "block"\ntools = ["y"]\nwhen.label = "seen"\n'
+    labels = RULE.format("a", "allow") + 'adds_label = "seen"\n'
+    others = labels.replace('"a"', '"c"').replace('"x"', '"z"')
+    assert [each.condition for each in between(labels + others + needs, others + needs) if each.unsolved] == [
+        "adds_label"
+    ]
+    assert between(labels, RULE.format("a", "allow")) == []

@@ -52,8 +52,8 @@ def test_each_case_is_found(found: Found) -> None:
 def test_what_is_not_proven_says_why(found: Found) -> None:
     """By the condition, or the rule, that is not solved."""
     answers = found(
-        text_of(["r p allow; tools = ['pay']; budget = { calls = 3 }"]),
-        text_of(["r p allow; tools = ['pay']; budget = { calls = 30 }"]),
+        text_of(["r p allow; tools = ['pay']; budget = { calls = 3, per = '1h' }"]),
+        text_of(["r p allow; tools = ['pay']; budget = { calls = 3, per = '1m' }"]),
     )
     assert [(each.opening.condition, each.why) for each in answers] == [("budget", ("`budget`",))]
 
