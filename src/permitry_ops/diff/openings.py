@@ -15,8 +15,8 @@ from permitry_ops.diff.ways import Literal, Truth, Way, differences
 
 __all__ = ["Opening", "openings"]
 
-_PERMISSIONS = 200
-"""The first priority of the rules of phase 2."""
+_RESTRICTIONS, _PERMISSIONS = 100, 200
+"""The first priorities of the rules of phase 1 and phase 2."""
 
 
 @attrs.frozen
@@ -77,11 +77,18 @@ def _permits(rule: ConfiguredRule, side: Side) -> bool:
 
 def _permits_more(rule: ConfiguredRule, earlier: ConfiguredRule | None, *, asks: bool) -> Iterator[Opening]:
     is_same = earlier is not None and earlier.effect is rule.effect
-    is_moved = is_same and earlier is not None and asks and earlier.priority_number != rule.priority_number
+    is_moved = is_same and earlier is not None and _is_earlier(rule, earlier, asks=asks)
     for condition, way in differences(rule, earlier if is_same and not is_moved else None):
         yield Opening(rule.id, "permits more", "priority" if is_moved else condition, way)
     if is_same and earlier is not None:
         yield from _limit_less(Opening(rule.id, "permits more", "", ()), rule, earlier, rule)
+
+
+def _is_earlier(rule: ConfiguredRule, other: ConfiguredRule, *, asks: bool) -> bool:
+    """Return whether a permission is asked before another, and before what may restrict: an override, or a question."""
+    if rule.priority_number < _RESTRICTIONS <= other.priority_number:
+        return True
+    return asks and rule.priority_number < other.priority_number
 
 
 def _restricts_less(rule: ConfiguredRule, later: ConfiguredRule | None) -> Iterator[Opening]:

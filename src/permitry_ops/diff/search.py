@@ -26,7 +26,7 @@ __all__ = ["Answer", "Search", "Witness"]
 _MOST_WAYS = 400
 _DEEPEST = 12
 _MANY = 50
-"""Of more rules than this that may permit a call, the search tries only the mode that permits all."""
+"""Of more rules than this that may permit a call, the search tries only the list of tools not to ask about."""
 
 
 @attrs.frozen
@@ -71,8 +71,8 @@ class Search:
         waiting: list[tuple[Way, bool, int]] = [(opening.way, False, 0)]
         seen: set[tuple[frozenset[Literal], bool]] = set()
         while waiting:
-            way, is_yolo, depth = waiting.pop()
-            if (key := (frozenset(way), is_yolo)) in seen:
+            way, is_ignored, depth = waiting.pop()
+            if (key := (frozenset(way), is_ignored)) in seen:
                 continue
             seen.add(key)
             if len(seen) > _MOST_WAYS or depth > _DEEPEST or self._is_over():
@@ -81,30 +81,30 @@ class Search:
             solution = self._solver.solve(way)
             why |= dict.fromkeys(solution.unsolved)
             hidden: dict[tuple[object, ...], tuple[Decision, Decision]] = {}
-            for found in self._ask_each(solution.lines, opening, is_yolo=is_yolo):
+            for found in self._ask_each(solution.lines, opening, is_ignored=is_ignored):
                 if found.after.verdict < found.before.verdict:
                     return Answer(opening, found)
                 both = found.before, found.after
                 hidden.setdefault(tuple((each.verdict, each.rule_id) for each in both), both)
             for each in hidden.values():
-                nexts, lacking = self._branches(opening, way, each, is_yolo=is_yolo)
+                nexts, lacking = self._branches(opening, way, each, is_ignored=is_ignored)
                 why |= dict.fromkeys(lacking)
-                waiting += [(further, yolo, depth + 1) for further, yolo in reversed(nexts)]
+                waiting += [(further, ignored, depth + 1) for further, ignored in reversed(nexts)]
         return Answer(opening, None, tuple(why or dict.fromkeys(self._spellings(opening))))
 
     def _is_over(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    def _ask_each(self, lines: Iterable[Line], opening: Opening, *, is_yolo: bool) -> Iterator[Witness]:
+    def _ask_each(self, lines: Iterable[Line], opening: Opening, *, is_ignored: bool) -> Iterator[Witness]:
         """Yield what both sides decide of each line that is a valid call."""
         for given in lines:
-            line = _within(given, opening.context, is_yolo=is_yolo)
+            line = _within(given, opening.context, is_ignored=is_ignored)
             self.asked += 1
             with contextlib.suppress(CallError):
                 yield Witness(line, self.old.decide(line), self.new.decide(line))
 
     def _branches(
-        self, opening: Opening, way: Way, hidden: tuple[Decision, Decision], *, is_yolo: bool
+        self, opening: Opening, way: Way, hidden: tuple[Decision, Decision], *, is_ignored: bool
     ) -> tuple[list[tuple[Way, bool]], list[str]]:
         """Return the ways to go on, and why there may be others."""
         before, after = hidden
@@ -116,15 +116,15 @@ class Search:
             if rule is None:
                 lacking.append(f"`{before.rule_id}` permits what was tried")
             else:
-                nexts += [(each, is_yolo) for each in _with_miss(way, rule)]
+                nexts += [(each, is_ignored) for each in _with_miss(way, rule)]
             return nexts, lacking
         if after.rule_id is not None:
             rule = self.new.by_id.get(after.rule_id)
             if rule is None:
                 lacking.append(f"`{after.rule_id}` restricts what was tried")
             else:
-                nexts += [(each, is_yolo) for each in _with_miss(way, rule)]
-        if opening.is_restriction and not is_yolo and after.phase is not Phase.RESTRICTION:
+                nexts += [(each, is_ignored) for each in _with_miss(way, rule)]
+        if opening.is_restriction and not is_ignored and after.phase is not Phase.RESTRICTION:
             # Nothing restricts it: some rule must permit it.
             nexts += [(each, False) for each in self._permissions_in(way)]
             nexts.append((way, True))
@@ -153,9 +153,9 @@ class Search:
                     yield f"other spellings of `{each.part.kind}`"
 
 
-def _within(line: Line, context: Mapping[str, Any], *, is_yolo: bool) -> Line:
-    """Return a line with more of its context."""
-    added = {**context, "yolo_mode": True} if is_yolo else context
+def _within(line: Line, context: Mapping[str, Any], *, is_ignored: bool) -> Line:
+    """Return a line with more of its context: with a tool that the user does not want to be asked about."""
+    added = {**context, "tool_ignore_list": [line["name"]]} if is_ignored else context
     return {**line, "context": {**line.get("context", {}), **added}} if added else line
 
 
