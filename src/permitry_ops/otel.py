@@ -22,9 +22,15 @@ __all__ = ["OtelRecorder"]
 
 _NAME = "permitry"
 _TOOL, _ID, _ARGUMENTS = "gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool.call.arguments"
-_ERROR = "error.type"
+_ERROR, _OUTCOME = "error.type", "permitry.outcome"
+_OPERATION = {"gen_ai.operation.name": "execute_tool"}
+_RUN_BUCKETS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+"""The bounds, in seconds, that the conventions advise for durations."""
+_WAIT_BUCKETS = (1, 2, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400)
+"""Bounds, in seconds, for how long a human takes."""
 _SHOWN = {"verdict": "permitry.verdict", "rule": "permitry.rule", "source": "permitry.rule.source",
-          "phase": "permitry.phase", "policy_version": "permitry.policy.version", "mode": "permitry.mode"}  # fmt: skip
+          "phase": "permitry.phase", "policy_version": "permitry.policy.version", "mode": "permitry.mode",
+          "agent": "gen_ai.agent.name"}  # fmt: skip
 _UNDONE = {"call_id": _ID, "digest": "permitry.call.digest", "entry": "permitry.undo.entry",
            "undone_by": "permitry.undo.undone_by"}  # fmt: skip
 _Key: TypeAlias = tuple[str | None, str]
@@ -69,8 +75,14 @@ class OtelRecorder(Listener):
         self._tracer = trace.get_tracer(_NAME, tracer_provider=self.tracer_provider)
         meter = metrics.get_meter(_NAME, meter_provider=self.meter_provider)
         self._decisions = meter.create_counter("permitry.decisions", "{decision}", "decisions on tool calls")
-        self._waits = meter.create_histogram("permitry.question.duration", "s", "how long questions were open")
-        self._runs = meter.create_histogram("gen_ai.execute_tool.duration", "s", "how long tools ran")
+        make = meter.create_histogram
+        self._waits = make(
+            "permitry.question.duration", "s", "how long questions were open",
+            explicit_bucket_boundaries_advisory=_WAIT_BUCKETS,
+        )  # fmt: skip
+        self._runs = make(
+            "gen_ai.execute_tool.duration", "s", "how long tools ran", explicit_bucket_boundaries_advisory=_RUN_BUCKETS
+        )
         self._undos = meter.create_counter("permitry.undos", "{undo}", "calls whose changes were taken back")
 
     def hear(self, event: str, call: ToolCall, details: Mapping[str, Any]) -> None:
@@ -97,7 +109,7 @@ class OtelRecorder(Listener):
                 if self.shows_arguments and "arguments" in details:
                     span.set_attribute(_ARGUMENTS, json.dumps(redacted(details["arguments"])))
                 if details.get("verdict") == "block":
-                    self._end(key, "permitry.blocked")
+                    self._end(key, None, "blocked")
             case "asked":
                 found = self._span(key, call)
                 found.asked_at = time.monotonic()
@@ -105,12 +117,12 @@ class OtelRecorder(Listener):
             case "answered":
                 self._note_answer(key, call, details)
             case "finished":
-                outcome, own, error = str(details.get("outcome")), {_TOOL: call.tool}, None
+                outcome, own, error = str(details.get("outcome")), {_TOOL: call.tool, **_OPERATION}, None
                 if details.get("ok") is not True:
                     own[_ERROR] = error = f"permitry.{outcome.replace(' ', '_')}"
                 self._runs.record(float(details.get("seconds") or 0), own)
-                self._span(key, call).span.set_attribute("permitry.outcome", outcome)
-                self._end(key, error)
+                self._span(key, call)
+                self._end(key, error, outcome)
             case "undone":
                 self._note_undo(call, details)
             case _:
@@ -128,7 +140,7 @@ class OtelRecorder(Listener):
         if found.asked_at is not None:
             self._waits.record(time.monotonic() - found.asked_at, {_TOOL: call.tool, **about})
         if not is_approved:
-            self._end(key, "permitry.not_approved")
+            self._end(key, None, "not approved")
         elif is_edited:
             # The call with the edited arguments is another one, with a span of its own.
             self._end(key, None)
@@ -144,17 +156,22 @@ class OtelRecorder(Listener):
 
     def _span(self, key: _Key, call: ToolCall) -> _Open:
         if key not in self._open:
-            attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function", _TOOL: call.tool}
+            attributes = {**_OPERATION, "gen_ai.tool.type": "function", _TOOL: call.tool}
             attributes["permitry.call.digest"] = call.digest
             if call.call_id is not None:
                 attributes[_ID] = call.call_id
+            if session := getattr(self.recorder, "session", None):
+                attributes["gen_ai.conversation.id"] = session
             self._open[key] = _Open(self._tracer.start_span(f"execute_tool {call.tool}", attributes=attributes))
             if len(self._open) > self.most:
                 self._end(next(iter(self._open)), "permitry.unfinished")
         return self._open[key]
 
-    def _end(self, key: _Key, error: str | None) -> None:
+    def _end(self, key: _Key, error: str | None, outcome: str = "") -> None:
+        """End a span; only what went wrong is an error, and what was decided is an outcome."""
         span = self._open.pop(key).span
+        if outcome:
+            span.set_attribute(_OUTCOME, outcome)
         if error is not None:
             span.set_attribute(_ERROR, error)
             span.set_status(Status(StatusCode.ERROR))

@@ -88,6 +88,7 @@ def test_a_run_is_a_span_by_the_conventions(collector: Sending) -> None:
         "gen_ai.tool.call.id": "c1", "permitry.call.digest": call.digest, "permitry.verdict": "allow",
         "permitry.rule": decision.rule_id, "permitry.rule.source": "built-in", "permitry.phase": "permission",
         "permitry.policy.version": decision.policy_version, "permitry.mode": "yolo", "permitry.outcome": "ok",
+        "gen_ai.agent.name": "main",
     }  # fmt: skip
     assert [event.name for event in span.events] == ["permitry.started"]
     assert span.start_time_unix_nano < span.end_time_unix_nano
@@ -115,12 +116,10 @@ def test_a_question_is_part_of_the_span(collector: Sending, *, is_approved: bool
         outcome.take()
         outcome.done(ok=False)
     (span,) = collector.spans()
-    error = "permitry.failed" if is_approved else "permitry.not_approved"
-    assert (attributes(span)["permitry.verdict"], attributes(span)["error.type"], span.status.code) == (
-        "confirm",
-        error,
-        2,
-    )
+    ended = ("failed", "permitry.failed", 2) if is_approved else ("not approved", None, 0)
+    shown = attributes(span)
+    assert shown["permitry.verdict"] == "confirm"
+    assert (shown["permitry.outcome"], shown.get("error.type"), span.status.code) == ended
     asked, answered, *_ = span.events
     assert (asked.name, answered.name, attributes(answered)) == (
         "permitry.asked", "permitry.answered", {"permitry.approved": is_approved}
@@ -141,9 +140,13 @@ def test_decisions_and_runs_are_counted(collector: Sending) -> None:
     points = found["permitry.decisions"].sum.data_points
     assert {(attributes(point)["permitry.verdict"], point.as_int) for point in points} == {("allow", 2), ("block", 2)}
     (point,) = found["gen_ai.execute_tool.duration"].histogram.data_points
-    assert (point.sum, attributes(point)) == (2.5, {"gen_ai.tool.name": "look", "error.type": "permitry.timed_out"})
-    assert [attributes(span)["error.type"] for span in collector.spans()] == [
-        "permitry.blocked", "permitry.blocked", "permitry.timed_out"
+    assert (point.sum, attributes(point)) == (
+        2.5,
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look", "error.type": "permitry.timed_out"},
+    )
+    assert point.explicit_bounds[0] == 0.01
+    assert [(each["permitry.outcome"], each.get("error.type")) for each in map(attributes, collector.spans())] == [
+        ("blocked", None), ("blocked", None), ("timed out", "permitry.timed_out")
     ]  # fmt: skip
 
 
@@ -219,6 +222,17 @@ def test_the_session_is_that_of_the_record(tmp_path: Path) -> None:
     inner = JsonlRecorder(str(tmp_path / "a.jsonl"), session="s1")
     assert OtelRecorder(inner).session == "s1"
     inner.close()
+
+
+def test_a_span_names_the_session_of_the_record(collector: Sending, tmp_path: Path) -> None:
+    """So that the calls of one conversation are found together."""
+    recorder = collector.recorder()
+    recorder.recorder = JsonlRecorder(str(tmp_path / "a.jsonl"), session="s1")
+    recorder.record("decided", ToolCall("look"), verdict="block", agent="helper")
+    (span,) = collector.spans()
+    shown = attributes(span)
+    assert (shown["gen_ai.conversation.id"], shown["gen_ai.agent.name"]) == ("s1", "helper")
+    recorder.recorder.close()
 
 
 def test_spans_do_not_pile_up(collector: Sending) -> None:
