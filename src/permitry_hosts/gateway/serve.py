@@ -20,6 +20,8 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 
 from permitry.errors import AdapterError
 from permitry.files import open_regular, write_new
@@ -142,6 +144,7 @@ def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iter
         auth=AuthSettings(issuer_url=f"http://{address}", resource_server_url=None),
         token_verifier=_OneToken(token),
     )
+    app.add_route("/health", _health, methods=["GET"])
     if pages:
         # A browser asks first, without the token, whether a page may send it and read the answer.
         exposed = ["mcp-session-id"]
@@ -150,6 +153,11 @@ def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iter
             CORSMiddleware, allow_origins=pages, allow_methods=methods, allow_headers=["*"], expose_headers=exposed
         )
     return uvicorn.Server(uvicorn.Config(app, address.host, address.port, log_level="warning", access_log=False))
+
+
+async def _health(_: Request) -> Response:
+    """Say that the gateway serves, and nothing else: it does so only while its servers are there."""
+    return PlainTextResponse("ok")
 
 
 async def serve_http(gateway: Gateway, server: uvicorn.Server) -> None:

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -62,7 +62,7 @@ class InboxApp:
         routes = [Route(path, functools.partial(self._inside, page), methods=[way]) for path, page, way in inside]
         routes += [
             Route("/login", self._login, methods=["GET"]), Route("/login", self._log_in, methods=["POST"]),
-            Route("/static/{name}", _static, methods=["GET"]),
+            Route("/static/{name}", _static, methods=["GET"]), Route("/health", self._health, methods=["GET"]),
         ]  # fmt: skip
         handlers: dict[Any, Any] = {HTTPException: self._refuse, PermitryError: self._fail}
         return Guarded(Starlette(routes=routes, exception_handlers=handlers), self.site)
@@ -80,6 +80,14 @@ class InboxApp:
             if not self.access.is_from(login, request.state.form.get("csrf", "")):
                 raise HTTPException(403, "The form is not of this session. Load the page again.")
         return await page(request, login)
+
+    async def _health(self, _: Request) -> Response:
+        """Say whether questions can be read, and nothing else: for what watches the process."""
+        try:
+            await run_in_threadpool(self.inbox.open)
+        except PermitryError:
+            return PlainTextResponse("the questions cannot be read", 503)
+        return PlainTextResponse("ok")
 
     async def _login(self, _: Request) -> Response:
         return HTMLResponse(login_page())

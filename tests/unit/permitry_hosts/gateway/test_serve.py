@@ -161,6 +161,17 @@ def test_a_web_page_is_refused(tmp_path: Path, origin: str, era: str) -> None:
     assert scene.ran == []
 
 
+def test_what_watches_the_process_learns_that_it_serves(tmp_path: Path) -> None:
+    """Without the token."""
+
+    async def work(url: str) -> tuple[int, str]:
+        async with httpx.AsyncClient() as http:
+            found = await http.get(f"{url.removesuffix('/mcp')}/health")
+            return found.status_code, found.text
+
+    assert served(Scene(tmp_path), work) == (200, "ok")
+
+
 def test_a_web_page_that_is_named_is_served(tmp_path: Path) -> None:
     """By its exact origin."""
     given = headers(origin="http://localhost:3000")
