@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -20,6 +20,7 @@ from permitry.core.json_values import parse_json
 from permitry.errors import CallError, LedgerError, PermitryError
 from permitry_ops.inbox.access import Access, Login
 from permitry_ops.inbox.audit_pages import audit_page
+from permitry_ops.inbox.health import health_route
 from permitry_ops.inbox.live import Live, State
 from permitry_ops.inbox.pages import login_page, message_page
 from permitry_ops.inbox.question_pages import list_page, open_count, open_version, question_page, without_secrets
@@ -62,7 +63,7 @@ class InboxApp:
         routes = [Route(path, functools.partial(self._inside, page), methods=[way]) for path, page, way in inside]
         routes += [
             Route("/login", self._login, methods=["GET"]), Route("/login", self._log_in, methods=["POST"]),
-            Route("/static/{name}", _static, methods=["GET"]), Route("/health", self._health, methods=["GET"]),
+            Route("/static/{name}", _static, methods=["GET"]), health_route(self.inbox),
         ]  # fmt: skip
         handlers: dict[Any, Any] = {HTTPException: self._refuse, PermitryError: self._fail}
         return Guarded(Starlette(routes=routes, exception_handlers=handlers), self.site)
@@ -80,14 +81,6 @@ class InboxApp:
             if not self.access.is_from(login, request.state.form.get("csrf", "")):
                 raise HTTPException(403, "The form is not of this session. Load the page again.")
         return await page(request, login)
-
-    async def _health(self, _: Request) -> Response:
-        """Say whether questions can be read, and nothing else: for what watches the process."""
-        try:
-            await run_in_threadpool(self.inbox.open)
-        except PermitryError:
-            return PlainTextResponse("the questions cannot be read", 503)
-        return PlainTextResponse("ok")
 
     async def _login(self, _: Request) -> Response:
         return HTMLResponse(login_page())

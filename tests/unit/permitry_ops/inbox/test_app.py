@@ -28,21 +28,6 @@ def test_what_is_inside_needs_a_login(stranger: Browser) -> None:
     assert "rm -r" not in response.text
 
 
-def test_what_watches_the_process_learns_whether_it_serves(
-    stranger: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a login, and nothing of a question."""
-    response = stranger.get("/health")
-    assert (response.status_code, response.text) == (200, "ok")
-
-    def fail(*_: object) -> None:
-        raise StoreError("the store is away")
-
-    monkeypatch.setattr(MemoryInbox, "open", fail)
-    response = stranger.get("/health")
-    assert (response.status_code, response.text) == (503, "the questions cannot be read")
-
-
 def test_a_link_is_for_one_login(app: InboxApp) -> None:
     """The second browser that brings it stays outside."""
     token = app.access.link(ANN)
