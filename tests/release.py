@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from permitry.core.texts import one_line
-from permitry_ops.diff.report import Change, Report, compare
+from permitry_ops.diff.report import Change, Report, command_of, compare
 from permitry_ops.diff.sources import load
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,7 +42,7 @@ def write_table(page: str, reports: dict[str, Report]) -> str:
 
 def _rows(name: str, report: Report) -> Iterator[str]:
     for change in report.wider:
-        yield _row(name, change.title, f"`{change.command}`", *_verdicts(change))
+        yield _row(name, change.title, f"`{command_of(change.witness.line)}`", *_verdicts(change))
     for each in report.unproven:
         yield _row(name, each.title, f"not proven: {', '.join(each.why)}", "", "")
     if not (report.wider or report.unproven):

@@ -148,7 +148,8 @@ def test_the_real_name_is_the_one_of_the_system(tangle: Path, text: str) -> None
     place = read_path(full, [], home=None)
     try:
         os.stat(full)  # noqa: PTH116 -- as above
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        # Nothing is there; a folder above the tangle may hold a file of such a name.
         assert place.real
     except OSError:
         assert not place.is_certain

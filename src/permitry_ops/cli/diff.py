@@ -53,6 +53,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """Compare the rules, and print what was found."""
     accepted = () if options.accept is None else read_accepted(options.accept)
     with load(options.old) as old, load(options.new) as new:
+        tell((*old.rules.notices, *new.rules.notices))
         report = compare(
             old,
             new,

@@ -13,7 +13,7 @@ from permitry.core.action import Access, Roots
 from permitry.core.spec import ArgumentRole
 from permitry_ops.diff import regions
 from permitry_ops.diff.contexts import Patch
-from permitry_ops.diff.language import ANYTHING, Chars, Language, Repeat, TooLargeError, shortest, texts
+from permitry_ops.diff.language import ANYTHING, Language, Repeat, TooLargeError, shortest, texts
 from permitry_ops.diff.regex import UnreadError
 from permitry_ops.diff.side import Side
 from permitry_ops.diff.ways import Literal, Patterns
@@ -65,9 +65,7 @@ class Actions:
     def patches(self, tool: str, literals: Sequence[Literal], unsolved: Unsolved) -> Iterator[Patch]:
         """Yield the arguments with which a tool does what patterns are about, or nothing of it."""
         wanted = {each.part.kind for each in literals if each.is_wanted and isinstance(each.part, Patterns)}
-        if any(isinstance(each.part, Patterns) and each.part.looks for each in literals):
-            unsolved.add("`looks`")
-        placed = self._arguments_of(tool, wanted, unsolved)
+        placed = self._arguments_of(tool, wanted)
         try:
             if "command" in placed:
                 for words in self._commands(literals, wanted):
@@ -80,16 +78,12 @@ class Actions:
         except (UnreadError, TooLargeError) as error:
             unsolved.add(str(error) or f"`{next(iter(wanted), 'command')}`")
 
-    def _arguments_of(
-        self, tool: str, wanted: set[str], unsolved: Unsolved
-    ) -> Mapping[str, Sequence[tuple[str, Access | None]]]:
+    def _arguments_of(self, tool: str, wanted: set[str]) -> Mapping[str, Sequence[tuple[str, Access | None]]]:
         """Return the arguments that hold what patterns are about, by kind, and what is done to a path."""
         spec = self.new.tool(tool) or self.old.tool(tool)
         if spec is not None and spec.roles is not None:
             every = ((kind, list(_arguments_for(kind, spec.roles))) for kind in _KINDS)
             return {kind: names for kind, names in every if names}
-        if wanted:
-            unsolved.add(f"what the arguments of `{tool}` are")
         return {kind: [(_LIKELY[kind], None)] for kind in wanted}
 
     def _commands(self, literals: Sequence[Literal], wanted: set[str]) -> Iterator[list[str]]:
@@ -151,7 +145,10 @@ class Actions:
             part = each.part
             if not isinstance(part, Patterns) or part.kind != kind:
                 continue
-            language = regions.language_of(part.each, self._roots, is_permission=each.needed is Match.YES)
+            is_exact = each.needed is Match.YES
+            language = regions.language_of(
+                part.each, self._roots, is_permission=is_exact, is_refused=not each.is_wanted
+            )
             if each.is_wanted:
                 kept.append(language)
             elif not part.looks and (not part.accesses or access in part.accesses):
@@ -191,12 +188,13 @@ def _words_of(text: str) -> list[str]:
 
 
 def _below(workspace: str) -> Language:
-    return Language((workspace.rstrip("/"), Repeat(("/", Repeat(Chars(frozenset("/\0"), is_negated=True), 1)), 1)))
+    return Language((workspace.rstrip("/"), Repeat(("/", regions.ENTRY), 1)))
 
 
 def _show(kind: str, text: str, workspace: str) -> str:
     """Return a path or an address as a caller would write it."""
     if kind == "path":
+        text = text or "/"
         inner = os.path.relpath(text, workspace)
         return text if inner.startswith("..") else inner
     return text.removesuffix(":443") if text.startswith("https://") else text.removesuffix(":80")

@@ -9,7 +9,7 @@ from permitry.conditions.budget import Budget
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 
-__all__ = ["Spent", "spend"]
+__all__ = ["Spent", "exhaust", "spend"]
 
 _MOST_CALLS = 1_000
 _COUNTED = ("session", "agent")
@@ -29,6 +29,11 @@ def spend(earlier: ConfiguredRule, later: ConfiguredRule) -> Spent:
     if budget is None or _most_of(later) <= _most_of(earlier):
         return _NOTHING
     return _count(budget, later.id, int(_most_of(earlier)))
+
+
+def exhaust(rule: ConfiguredRule) -> Spent:
+    """Return a context in which the budget of a rule is spent, empty without one, or that it is not solved."""
+    return _NOTHING if rule.budget is None else _count(rule.budget, rule.id, rule.budget.most)
 
 
 def _are_alike(one: Budget, other: Budget) -> bool:

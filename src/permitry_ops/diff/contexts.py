@@ -39,6 +39,7 @@ def merge(line: Line, patches: Iterable[Patch]) -> dict[str, Any]:
 
 
 _JOINED = ("labels", "heard")
+_MOST_LABELS = 4_096
 
 
 def argument_at(path: Sequence[str], value: object) -> Patch:
@@ -75,8 +76,11 @@ def _at(path: Sequence[str], value: object) -> object:
 
 def _of_mode(parts: Sequence[Any], _: Sequence[bool]) -> Iterator[Patch]:
     yield {}
-    yield from ({"context": {"mode": mode}} for mode in dict.fromkeys(mode for each in parts for mode in each.modes))
-    yield {"context": {"mode": "other"}}
+    modes = dict.fromkeys((*(mode for each in parts for mode in each.modes), "other"))
+    yield from ({"context": {"mode": mode}} for mode in modes)
+    # A session may be in two modes at once.
+    for flag in ("is_plan_mode", "yolo_mode"):
+        yield from ({"context": {"mode": mode, flag: True}} for mode in modes)
 
 
 def _of_agent(parts: Sequence[Any], wanted: Sequence[bool]) -> Iterator[Patch]:
@@ -91,7 +95,7 @@ def _of_agent(parts: Sequence[Any], wanted: Sequence[bool]) -> Iterator[Patch]:
 
 def _of_label(parts: Sequence[Any], wanted: Sequence[bool]) -> Iterator[Patch]:
     choices = [each.labels for each, is_wanted in zip(parts, wanted, strict=True) if is_wanted]
-    for labels in itertools.islice(itertools.product(*choices), 64):
+    for labels in itertools.islice(itertools.product(*choices), _MOST_LABELS):
         yield {"context": {"labels": sorted(set(labels))}} if labels else {}
 
 

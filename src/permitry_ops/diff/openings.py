@@ -9,7 +9,7 @@ from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolSelector
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.diff.budgets import spend
+from permitry_ops.diff.budgets import exhaust, spend
 from permitry_ops.diff.side import Side
 from permitry_ops.diff.ways import Literal, Truth, Way, differences
 
@@ -24,6 +24,7 @@ class Opening:
     """One way in which a rule lets more through: `what` it does, and the condition that makes the difference.
 
     `unsolved`: what differs and is not searched for, so that no proof is possible. `context` is that of every call.
+    `meaning` is all of what differs, as it was and as it is.
     """
 
     rule_id: str
@@ -33,6 +34,7 @@ class Opening:
     is_restriction: bool = attrs.field(default=False, kw_only=True)
     unsolved: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     context: Mapping[str, Any] = attrs.field(factory=dict, kw_only=True)
+    meaning: str = attrs.field(default="", kw_only=True, repr=False)
 
 
 def openings(old: Side, new: Side) -> Iterator[Opening]:
@@ -41,10 +43,13 @@ def openings(old: Side, new: Side) -> Iterator[Opening]:
     asks = any(_asks(rule) for side in (old, new) for rule in side.rules.rules)
     for rule_id in dict.fromkeys((*after, *before)):
         earlier, later = before.get(rule_id), after.get(rule_id)
+        found: list[Opening] = []
         if later is not None and (later.effect is Verdict.ALLOW or _permits(later, new)):
-            yield from _permits_more(later, earlier, asks=asks)
+            found += _permits_more(later, earlier, asks=asks)
         if earlier is not None and earlier.effect is not Verdict.ALLOW:
-            yield from _restricts_less(earlier, later)
+            found += _restricts_less(earlier, later)
+        meaning = repr([each and _meaning(each) for each in (earlier, later)])
+        yield from (attrs.evolve(each, meaning=meaning) for each in found)
     yield from _of_policy(old, new)
 
 
@@ -59,10 +64,10 @@ def _apart(
     )
 
 
-def _meaning(rule: ConfiguredRule) -> ConfiguredRule:
-    """Return a rule without what changes no verdict."""
+def _meaning(rule: ConfiguredRule) -> tuple[ConfiguredRule, tuple[str, ...]]:
+    """Return a rule without what changes no verdict, and the lists to which a session may add."""
     rule_id = rule.id if rule.budget is not None else ""
-    return attrs.evolve(rule, id=rule_id, reason="", message=None, source=None)
+    return attrs.evolve(rule, id=rule_id, reason="", message=None, source=None), tuple(sorted(rule.lists))
 
 
 def _asks(rule: ConfiguredRule) -> bool:
@@ -77,9 +82,10 @@ def _permits(rule: ConfiguredRule, side: Side) -> bool:
 
 def _permits_more(rule: ConfiguredRule, earlier: ConfiguredRule | None, *, asks: bool) -> Iterator[Opening]:
     is_same = earlier is not None and earlier.effect is rule.effect
+    unsolved = () if rule.effect is Verdict.ALLOW else ("what is asked where nothing else matches",)
     is_moved = is_same and earlier is not None and _is_earlier(rule, earlier, asks=asks)
     for condition, way in differences(rule, earlier if is_same and not is_moved else None):
-        yield Opening(rule.id, "permits more", "priority" if is_moved else condition, way)
+        yield Opening(rule.id, "permits more", "priority" if is_moved else condition, way, unsolved=unsolved)
     if is_same and earlier is not None:
         yield from _limit_less(Opening(rule.id, "permits more", "", ()), rule, earlier, rule)
 
@@ -97,8 +103,10 @@ def _restricts_less(rule: ConfiguredRule, later: ConfiguredRule | None) -> Itera
     if later is not None and later.priority_number >= _PERMISSIONS:
         is_same &= later.priority_number <= rule.priority_number
     what = "asks less" if rule.effect is Verdict.CONFIRM else "blocks less"
+    # One with a budget restricts once that is spent.
+    context, unsolved = exhaust(rule)
     for condition, way in differences(rule, later if is_same else None):
-        yield Opening(rule.id, what, condition, way, is_restriction=True)
+        yield Opening(rule.id, what, condition, way, is_restriction=True, context=context, unsolved=unsolved)
     if is_same and later is not None:
         yield from _limit_less(Opening(rule.id, what, "", (), is_restriction=True), rule, rule, later)
 
@@ -110,6 +118,8 @@ def _limit_less(
     fields = [("budget", *spend(earlier, later))]
     if rule.keeps != (later if rule is earlier else earlier).keeps:
         fields.append(("keep", {}, ("`keep`",)))
+    if earlier.lists != later.lists:
+        fields.append(("lists", {}, ("what a session adds to lists",)))
     if earlier.budget and later.budget and earlier.scope != later.scope:
         fields.append(("budget", {}, ("what its budget counts",)))
     if later.scope.when.runs_any and not earlier.scope.when.runs_any:
@@ -137,7 +147,8 @@ def _of_tools(old: Side, new: Side) -> Iterator[Opening]:
         if before.get(name) != after.get(name):
             place = f"[tool.{name}]"
             way = _calls_of((name,))
-            yield Opening(place, "is declared otherwise", "", way, is_restriction=True, unsolved=(f"`{place}`",))
+            opening = Opening(place, "is declared otherwise", "", way, is_restriction=True, unsolved=(f"`{place}`",))
+            yield attrs.evolve(opening, meaning=repr((before.get(name), after.get(name))))
 
 
 def _of_templates(old: Side, new: Side) -> Iterator[Opening]:
@@ -148,7 +159,8 @@ def _of_templates(old: Side, new: Side) -> Iterator[Opening]:
             way = _calls_of([tool for tool in later.allowed_tools if tool not in known])
             # One that is not there yet permits nothing.
             active = {"template": {"name": name, "allow_tools": []} if earlier is None else name}
-            yield Opening(place, "is another", "", way, unsolved=(f"`{place}`",), context=active)
+            opening = Opening(place, "is another", "", way, unsolved=(f"`{place}`",), context=active)
+            yield attrs.evolve(opening, meaning=repr((earlier, later)))
 
 
 def _of_labels(old: Side, new: Side) -> Iterator[Opening]:

@@ -18,12 +18,14 @@ from permitry.core.facts import Anchor
 from permitry_ops.diff.language import Alternatives, Chars, Expression, Language, Repeat, between_stars, glob
 from permitry_ops.diff.regex import UnreadError
 
-__all__ = ["COMMANDS", "HOSTS", "NAMES", "PATHS", "TOOLS", "language_of", "tools_language"]
+__all__ = ["COMMANDS", "ENTRY", "HOSTS", "NAMES", "PATHS", "TOOLS", "language_of", "tools_language"]
 
 END = "\0"
 """The end of a word of a command."""
 _LETTER = Chars(frozenset(END), is_negated=True)
 _WORD = Repeat(_LETTER)
+_KEPT = Chars(frozenset("\0$`*?[]{}~!\\\"'"), is_negated=True)
+"""What neither the shell nor a quote makes into something else."""
 _NAME_LETTER = Chars(frozenset("/\0"), is_negated=True)
 _NAME = Repeat(_NAME_LETTER, 1)
 _LABEL = Repeat(Chars(frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")), 1)
@@ -36,12 +38,22 @@ COMMANDS = (
     Language((Repeat(_LETTER, 1), END, Repeat((_WORD, END)))),
 )
 """The commands that are tried, those of words that are not empty first; the last has all."""
-PATHS = Language(Repeat(("/", _NAME), 1))
-"""Every absolute path."""
+_DOTS = Chars(frozenset("./\0"), is_negated=True)
+ENTRY = Alternatives(
+    (
+        (_DOTS, Repeat(_NAME_LETTER)),
+        (".", _DOTS, Repeat(_NAME_LETTER)),
+        ("..", _NAME),
+    )
+)
+"""A name that a folder may have: neither `.` nor `..`."""
+PATHS = Language(Repeat(("/", ENTRY)))
+"""Every absolute path; the root is the empty one."""
 HOSTS = (
     Language(("https://", _LABEL, Repeat((".", _LABEL), 1), ":443")),
     Language(("https://", _ANY_HOST, ":443")),
     Language((_LABEL, "://", _ANY_HOST, ":", _DIGITS)),
+    Language(Repeat(Chars(frozenset(" "), is_negated=True), 1)),
 )
 """The addresses that are tried, natural ones first; the last has all."""
 TOOLS = Language((Chars(frozenset("abcdefghijklmnopqrstuvwxyz")), Repeat(_TOOL_LETTER, 1)))
@@ -51,9 +63,13 @@ NAMES = Language(Repeat(Chars(frozenset(" \t\n"), is_negated=True), 1))
 
 
 @functools.lru_cache(maxsize=4096)
-def language_of(patterns: tuple[Any, ...], roots: Roots, *, is_permission: bool) -> Language:
-    """Return what one of some patterns of one kind matches. Raises: `UnreadError`, `TooLargeError`."""
-    return Language(Alternatives(tuple(_expression(each, roots, is_permission=is_permission) for each in patterns)))
+def language_of(patterns: tuple[Any, ...], roots: Roots, *, is_permission: bool, is_refused: bool = False) -> Language:
+    """Return what one of some patterns of one kind matches; if `is_refused`, what it certainly matches.
+
+    Raises: `UnreadError`, `TooLargeError`.
+    """
+    make = functools.partial(_expression, roots=roots, is_permission=is_permission, is_refused=is_refused)
+    return Language(Alternatives(tuple(map(make, patterns))))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -65,10 +81,10 @@ def tools_language(selectors: tuple[ToolSelector, ...]) -> Language:
     return Language(Alternatives(tuple(glob(each) for each in patterns if each is not None)))
 
 
-def _expression(pattern: object, roots: Roots, *, is_permission: bool) -> Expression:
+def _expression(pattern: object, roots: Roots, *, is_permission: bool, is_refused: bool) -> Expression:
     match pattern:
         case ArgvPattern():
-            return _of_command(pattern, is_permission=is_permission)
+            return _of_command(pattern, is_permission=is_permission, is_refused=is_refused)
         case PathPattern():
             return Alternatives(tuple(_of_path(pattern, base) for base in _bases(pattern, roots)))
         case HostPattern():
@@ -76,16 +92,19 @@ def _expression(pattern: object, roots: Roots, *, is_permission: bool) -> Expres
     raise UnreadError(f"a pattern of the class `{type(pattern).__name__}`")
 
 
-def _of_command(pattern: ArgvPattern, *, is_permission: bool) -> Expression:
+def _of_command(pattern: ArgvPattern, *, is_permission: bool, is_refused: bool) -> Expression:
     if pattern.assignments:
         raise UnreadError("a pattern with a variable")
-    first, *others = (Repeat((_WORD, END)) if token.is_any else (_of_word(token), END) for token in pattern.tokens)
+    # A wildcard within words certainly matches only what the shell keeps as it is.
+    star = _KEPT if is_permission and is_refused else _LETTER
+    words = [Repeat((_WORD, END)) if token.is_any else (_of_word(token, star), END) for token in pattern.tokens]
     # A restriction is about a program in any folder.
-    return (first if is_permission else Alternatives((first, ("/usr/bin/", first))), *others)
+    first = words[0] if is_permission else Alternatives((words[0], ("/usr/bin/", words[0])))
+    return first, *words[1:]
 
 
-def _of_word(token: Token) -> Expression:
-    return Alternatives(tuple(_translate(each.pieces, _LETTER) for each in token.alternatives))
+def _of_word(token: Token, star: Chars) -> Expression:
+    return Alternatives(tuple(_translate(each.pieces, star) for each in token.alternatives))
 
 
 def _translate(pieces: Sequence[Any], star: Chars) -> Expression:
@@ -127,4 +146,7 @@ def _of_host(pattern: HostPattern, *, is_permission: bool) -> Expression:
         host = _ANY_HOST
     elif pattern.host.startswith("*."):
         host = (_ANY_HOST, pattern.host.removeprefix("*"))
+    if is_permission and pattern.port is None and pattern.scheme not in (None, *DEFAULT_PORTS):
+        # Of other schemes no port is known.
+        return scheme, "://", host
     return scheme, "://", host, ":", port

@@ -1,6 +1,7 @@
 """What a comparison found, as objects to print: widenings, narrowings, and what is not proven."""
 
 import hashlib
+import json
 import shlex
 import time
 import tomllib
@@ -11,7 +12,6 @@ from typing import Any
 import attrs
 
 from permitry.core.decision import Decision
-from permitry.core.json_values import canonical_json
 from permitry.errors import PermitryError
 from permitry_ops.diff.openings import openings
 from permitry_ops.diff.search import Answer, Search, Witness
@@ -46,26 +46,18 @@ class _Finding:
 
 @attrs.frozen
 class Change(_Finding):
-    """A way with a call that shows it, and the places of the rules that decided."""
+    """A way with a call that shows it, and the places of the rules that decided.
+
+    `command` decides the call, to paste. `digest` is that of all that differs, so that one of two rules that widen in
+    the same way is not taken for the other.
+    """
 
     witness: Witness
     before: str
     after: str
+    command: str
+    digest: str
     accepted_by: str = ""
-
-    @property
-    def command(self) -> str:
-        """The command line that decides the call, to paste."""
-        return command_of(self.witness.line)
-
-    @property
-    def digest(self) -> str:
-        """What this way is known by: the rule, the condition, and both verdicts."""
-        verdicts = (self.witness.before.verdict.value, self.witness.after.verdict.value)
-        text = "\n".join(
-            (self.rule_id, self.what, self.condition, *verdicts, canonical_json(_plain(self.witness.line)))
-        )
-        return hashlib.sha256(text.encode()).hexdigest()[:_LEAST_DIGITS]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as a JSON object."""
@@ -154,7 +146,9 @@ def compare(
     search = Search(*sides, deadline=deadline)
     known = {each.digest: each.by for each in accepted}
     answers = [search.answer(opening) for opening in openings(*sides)]
-    wider = [attrs.evolve(each, accepted_by=known.get(each.digest, "")) for each in _changes(answers, old, new)]
+    wider = [
+        attrs.evolve(each, accepted_by=known.get(each.digest, "")) for each in _changes(answers, old, new, workspace)
+    ]
     back = Search(sides[1], sides[0], deadline=deadline)
     less = [] if only_wider else [back.answer(opening) for opening in openings(sides[1], sides[0])]
     unproven = (
@@ -164,7 +158,7 @@ def compare(
     )
     return Report(
         tuple(wider),
-        tuple(_changes(map(_turn, less), old, new)),
+        tuple(_changes(map(_turn, less), old, new, workspace)),
         tuple(dict.fromkeys(unproven)),
         len({each.opening.rule_id for each in (*answers, *less)}),
         len(new.rules.rules),
@@ -182,24 +176,37 @@ def _turn(answer: Answer) -> Answer:
     return Answer(opening, witness, answer.why)
 
 
-def _changes(answers: Iterable[Answer], old: Loaded, new: Loaded) -> list[Change]:
-    """Return a change for each answer with a witness; the same call comes once for each rule."""
-    found: dict[tuple[str, str], Change] = {}
+def _changes(answers: Iterable[Answer], old: Loaded, new: Loaded, workspace: str) -> list[Change]:
+    """Return a change for each answer with a witness; the same call comes once for each condition of a rule."""
+    found: dict[tuple[str, str, str], Change] = {}
     for each in answers:
         if each.witness is not None:
             opening, witness = each.opening, each.witness
             places = old.name(witness.before.source), new.name(witness.after.source)
-            change = Change(opening.rule_id, opening.what, opening.condition, witness, *places)
-            found.setdefault((opening.rule_id, change.command), change)
+            command = command_of(witness.line, workspace)
+            own = opening.rule_id, opening.what, opening.condition
+            digest = _digest(*own, opening.meaning, *opening.unsolved)
+            change = Change(*own, witness, *places, command, digest)
+            found.setdefault((opening.rule_id, opening.condition, command), change)
     return list(found.values())
 
 
-def command_of(line: Line) -> str:
-    """Return the command line that decides a call."""
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:_LEAST_DIGITS]
+
+
+def command_of(line: Line, workspace: str = "") -> str:
+    """Return the command line that decides a call; with the workspace, if it is not the current folder."""
     arguments = line.get("arguments", {})
-    if line["name"] == "run_shell" and set(line) == {"name", "arguments"} and set(arguments) == {"command"}:
-        return shlex.join(["permitry", "check", "--command", arguments["command"]])
-    return shlex.join(["permitry", "check", "--call", canonical_json(_plain(line))])
+    is_bare = set(line) == {"name", "arguments"} and set(arguments) == {"command"}
+    command = arguments.get("command")
+    words = ["permitry", "check", "--call", json.dumps(_plain(line))]
+    if line["name"] == "run_shell" and is_bare and isinstance(command, str) and command.isprintable():
+        # A text that looks like an option must be joined to it.
+        words[2:] = [f"--command={command}"] if command.startswith("-") else ["--command", command]
+    if workspace and workspace != str(Path.cwd()):
+        words += ["--workspace", workspace]
+    return shlex.join(words)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 -- any JSON value

@@ -11,15 +11,13 @@ from typing import Any
 
 import attrs
 
-from permitry.conditions.command import ArgvPattern
-from permitry.conditions.match import Match
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.errors import CallError
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.diff.openings import Opening
 from permitry_ops.diff.side import Line, Side
 from permitry_ops.diff.solve import Solver
-from permitry_ops.diff.ways import Literal, Patterns, Way, are_contrary, ways_to_match, ways_to_miss
+from permitry_ops.diff.ways import Literal, Way, are_contrary, ways_to_match, ways_to_miss
 
 __all__ = ["Answer", "Search", "Witness"]
 
@@ -78,7 +76,7 @@ class Search:
             if len(seen) > _MOST_WAYS or depth > _DEEPEST or self._is_over():
                 why["the search was ended early"] = None
                 break
-            solution = self._solver.solve(way)
+            solution = self._solver.solve(way, is_restriction=opening.is_restriction)
             why |= dict.fromkeys(solution.unsolved)
             hidden: dict[tuple[object, ...], tuple[Decision, Decision]] = {}
             for found in self._ask_each(solution.lines, opening, is_ignored=is_ignored):
@@ -90,7 +88,7 @@ class Search:
                 nexts, lacking = self._branches(opening, way, each, is_ignored=is_ignored)
                 why |= dict.fromkeys(lacking)
                 waiting += [(further, ignored, depth + 1) for further, ignored in reversed(nexts)]
-        return Answer(opening, None, tuple(why or dict.fromkeys(self._spellings(opening))))
+        return Answer(opening, None, tuple(why))
 
     def _is_over(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline
@@ -110,24 +108,23 @@ class Search:
         before, after = hidden
         nexts: list[tuple[Way, bool]] = []
         lacking: list[str] = []
-        if after.verdict is Verdict.ALLOW:
-            # Both permit it: what permits it before must not apply.
-            rule = self.old.by_id.get(before.rule_id or "")
+        # Where both permit it, what permits it before must not apply; else what decides after must not.
+        side, decided = (self.old, before) if after.verdict is Verdict.ALLOW else (self.new, after)
+        if decided.rule_id is not None:
+            rule = side.by_id.get(decided.rule_id)
             if rule is None:
-                lacking.append(f"`{before.rule_id}` permits what was tried")
+                lacking.append(f"`{decided.rule_id}` decides what was tried")
             else:
                 nexts += [(each, is_ignored) for each in _with_miss(way, rule)]
-            return nexts, lacking
-        if after.rule_id is not None:
-            rule = self.new.by_id.get(after.rule_id)
-            if rule is None:
-                lacking.append(f"`{after.rule_id}` restricts what was tried")
-            else:
-                nexts += [(each, is_ignored) for each in _with_miss(way, rule)]
+                lacking += _why_not_missed(way, rule)
+        elif not opening.is_restriction:
+            lacking.append("the rule does not match what was tried")
         if opening.is_restriction and not is_ignored and after.phase is not Phase.RESTRICTION:
             # Nothing restricts it: some rule must permit it.
             nexts += [(each, False) for each in self._permissions_in(way)]
             nexts.append((way, True))
+            if after.phase is Phase.PERMISSION and after.verdict is Verdict.CONFIRM:
+                lacking.append(f"what is permitted before `{after.rule_id}` asks")
         return nexts, lacking
 
     def _permissions_in(self, way: Way) -> Iterator[Way]:
@@ -137,20 +134,6 @@ class Search:
             for match in ways_to_match(rule):
                 if not are_contrary(both := _join(way, match)):
                     yield both
-
-    def _spellings(self, opening: Opening) -> Iterator[str]:
-        """Yield the patterns of a restriction in other spellings of which no other one may be about."""
-        if not opening.is_restriction:
-            return
-        for each in opening.way:
-            if isinstance(each.part, Patterns) and each.is_wanted and each.needed is not Match.YES:
-                kept = [
-                    rule
-                    for rule in self.new.rules.rules
-                    if rule.effect is not Verdict.ALLOW and _generalizes(rule, each.part)
-                ]
-                if not kept:
-                    yield f"other spellings of `{each.part.kind}`"
 
 
 def _within(line: Line, context: Mapping[str, Any], *, is_ignored: bool) -> Line:
@@ -164,6 +147,14 @@ def _with_miss(way: Way, rule: ConfiguredRule) -> Iterator[Way]:
         both = _join(way, miss)
         if len(both) > len(way) and not are_contrary(both):
             yield both
+
+
+def _why_not_missed(way: Way, rule: ConfiguredRule) -> Iterator[str]:
+    """Yield why a rule may not match although no call was found that it does not match."""
+    if rule.budget is not None or rule.keeps:
+        yield f"the budget or `keep` of `{rule.id}`"
+    if any(set(miss) <= set(way) for miss in ways_to_miss(rule)):
+        yield f"`{rule.id}` matches more than its patterns say"
 
 
 def _join(way: Way, others: Iterable[Literal]) -> Way:
@@ -181,21 +172,3 @@ def _may_meet(rule: ConfiguredRule, way: Way) -> bool:
             if all(pattern is not None and not any(map(pattern.matches, names)) for pattern in patterns):
                 return False
     return True
-
-
-def _generalizes(rule: ConfiguredRule, part: Patterns) -> bool:
-    """Return whether a rule has, for each pattern, the same one or one that is about more in every spelling."""
-    when = rule.scope.when
-    ours = {"command": when.commands, "path": when.paths, "host": when.hosts}[part.kind]
-    if part.kind == "host":
-        return bool(ours)
-    return all(any(each == other or _is_head(other, each) for other in ours) for each in part.each)
-
-
-def _is_head(wider: object, narrower: object) -> bool:
-    """Return whether a command pattern is the beginning of another one, with any words behind it."""
-    if not (isinstance(wider, ArgvPattern) and isinstance(narrower, ArgvPattern)):
-        return False
-    *head, last = wider.tokens
-    has_options = any(token.may_be_option for token in head)
-    return last.is_any and not has_options and tuple(head) == narrower.tokens[: len(head)]

@@ -20,6 +20,7 @@ from permitry.errors import CallError
 from permitry_ops.diff import regions, values
 from permitry_ops.diff.actions import BY_ACCESS, Actions, Unsolved
 from permitry_ops.diff.contexts import PATCHES, Patch, argument_at, merge, where_seen
+from permitry_ops.diff.doubts import doubts, doubts_of_names, shells_apart
 from permitry_ops.diff.language import (
     TooLargeError,
     shortest,
@@ -67,10 +68,23 @@ class Solver:
     def _templates(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.new.rules.templates, *self.old.rules.templates)))
 
-    def solve(self, way: Way) -> Solution:
-        """Return calls that fulfil all literals, as far as they are solved; without any none is known."""
+    def solve(self, way: Way, *, is_restriction: bool = False) -> Solution:
+        """Return calls that fulfil all literals, as far as they are solved.
+
+        `is_restriction`: it is looked for what a restriction no longer restricts.
+        """
         unsolved = Unsolved()
-        lines = list(itertools.islice(self._lines(way, unsolved), _MOST_LINES))
+        tools = {tool: self.new.tool(tool) or self.old.tool(tool) for tool in self._tools(way, Unsolved())}
+        for doubt in doubts_of_names(way):
+            unsolved.add(doubt)
+        for tool in shells_apart(tools):
+            for doubt in doubts(way, tool, tools[tool], is_restriction=is_restriction):
+                unsolved.add(doubt)
+        lines: list[Line] = []
+        try:
+            lines.extend(itertools.islice(self._lines(way, unsolved), _MOST_LINES))
+        except (TooLargeError, UnreadError):
+            unsolved.add("patterns that are too large")
         return Solution(tuple(lines), tuple(unsolved.names))
 
     def _lines(self, way: Way, unsolved: Unsolved) -> Iterator[Line]:
@@ -81,7 +95,7 @@ class Solver:
         for tool in itertools.islice(self._tools(way, unsolved), _MOST_TOOLS):
             for action in self._actions.patches(tool, patterns, unsolved):
                 for parts in itertools.product(contexts, *arguments):
-                    line = merge({"name": tool, "arguments": {}}, (action, *parts))
+                    line = merge(_call_of(tool), (action, *parts))
                     if self._fits(others, line):
                         yield line
 
@@ -107,13 +121,16 @@ class Solver:
         if any(each.pattern is None for some in literals for each in _selectors(some)):
             pool = (*pool, *WELL_KNOWN)
         fitting = self._select(literals, pool) or self._select(literals, self._make_names(literals, unsolved))
+        if named and any(isinstance(each.part, Patterns) for each in way):
+            # Those that do such things are all among the ones that must not be called.
+            unsolved.add("`tools`")
         if not fitting and any(each.text in _UNSURE for some in literals for each in _selectors(some)):
             unsolved.add("`tools`")
         yield from fitting
 
     def _select(self, literals: Sequence[Literal], names: Iterable[str]) -> list[str]:
         """Return those of some names of tools that selectors select, or do not select, as is needed."""
-        return [name for name in dict.fromkeys(names) if self._fits(literals, {"name": name, "arguments": {}})]
+        return [name for name in dict.fromkeys(names) if self._fits(literals, _call_of(name))]
 
     def _names_in(self, literals: Sequence[Literal]) -> Iterator[str]:
         """Yield a name for each selector that gives one, or a pattern of names."""
@@ -161,6 +178,8 @@ class Solver:
             patches = list(self._patches(kind, some, unsolved))
             probe = {"name": "tool", "arguments": {}}
             fitting = [patch for patch in patches if self._fits(some, merge(probe, [patch]))]
+            # A session in two modes at once only where one mode is not enough.
+            fitting = [patch for patch in fitting if len(patch.get("context", ())) <= 1] or fitting
             found.append(fitting if kind is not TextCondition else patches)
         products = itertools.islice(itertools.product(*found), _MOST_CONTEXTS)
         return [merge({}, each) for each in products]
@@ -199,6 +218,14 @@ class Solver:
         probe = {"name": "tool", "arguments": {}}
         fitting = (patch for patch in patches if self._fits(literals, merge(probe, [patch])))
         return list(itertools.islice(fitting, _MOST_VALUES))
+
+
+def _call_of(tool: str) -> Line:
+    """Return the call of a tool without arguments; a name such as `mcp:server/tool` names the server as well."""
+    server, slash, name = tool.removeprefix("mcp:").partition("/")
+    if tool.startswith("mcp:") and slash and name:
+        return {"name": name, "server": server, "arguments": {}}
+    return {"name": tool, "arguments": {}}
 
 
 def _selectors(literal: Literal) -> tuple[ToolSelector, ...]:

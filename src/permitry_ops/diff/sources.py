@@ -68,7 +68,8 @@ def _origins(name: str, shown: str = "") -> list[Origin]:
             )
         return [Origin(name)]
     if (path / ".permitry").exists() and not shown:
-        return find_layers(path)
+        # What a project permits counts here, whether it is trusted yet or not.
+        return [attrs.evolve(each, is_trusted=True, pinned=None) for each in find_layers(path)]
     found = [Origin(str(each)) for each in sorted(path.glob("*.toml"))]
     if not found:
         raise PermitryError(f"the folder `{shown or name}` has no rule files; name a file, or a folder with `*.toml`")

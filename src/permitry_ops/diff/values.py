@@ -1,6 +1,7 @@
 """Values of an argument: for tests of it, one of each kind that they tell apart."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ _MOST_LANGUAGES = 6
 _LONGEST = 300
 _LISTED = ("any", "all", "each")
 _ORDERS = ("lt", "le", "gt", "ge")
-_OTHERS: tuple[Any, ...] = (True, False, 1, "", [], None, {}, ABSENT, ["value"])
+_OTHERS: tuple[Any, ...] = (True, False, 1, 1.5, -1, 1e308, -1e308, "", [], None, {}, ABSENT, ["value"])
 
 
 def candidates(tests: Sequence[ArgumentTest]) -> tuple[list[Any], bool]:
@@ -145,7 +146,9 @@ def _written(operand: Any) -> Iterator[str]:  # noqa: ANN401 -- whatever an oper
 def _around(numbers: Sequence[float]) -> Iterator[float]:
     """Yield each number, those next to it, and what is between two."""
     for each in numbers:
-        yield from (each, each - 1, each + 1, each - 0.5, each + 0.5)
+        yield from (each, each - 1, each + 1, each - 0.5, each + 0.5, each // 1, -(-each // 1))
+        # Of a large number, those above are the same one.
+        yield from (float(each) * 1.5, math.nextafter(each, math.inf), math.nextafter(each, -math.inf))
     yield from ((one + other) / 2 for one, other in itertools.pairwise(numbers))
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from permitry.conditions.command import ArgvPattern
 from permitry.conditions.match import Match, need_of
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
@@ -98,9 +99,21 @@ def ways_to_match(rule: ConfiguredRule) -> Iterator[Way]:
     # What a permission says of paths and hosts next to commands is about those that a command names, if it names any.
     bare = tuple(each for each in head if each.name not in ("path", "host"))
     heads = (head, bare) if is_permission and scope.when.commands and len(bare) < len(head) else (head,)
-    exceptions = [[Literal(part, fails, _OTHER[needed]) for part in _parts_of(each)] for each in scope.unless]
+    exceptions = [_fail(each, fails, _OTHER[needed], is_permission=is_permission) for each in scope.unless]
     for start, failing in itertools.product(heads, itertools.product(*exceptions)):
-        yield (*start, *failing)
+        yield (*start, *itertools.chain.from_iterable(failing))
+
+
+def _fail(conditions: Conditions, fails: frozenset[Truth], needed: Match, *, is_permission: bool) -> list[Way]:
+    """Return the ways in which an alternative of `unless` does not hold.
+
+    What a permission excepts is about any action of one of its kinds of patterns; what a restriction excepts, about
+    all kinds at once.
+    """
+    plain = [Literal(part, fails, needed) for part in conditions.plain]
+    patterns = [Literal(part, fails, needed) for part in _parts_of(conditions) if isinstance(part, Patterns)]
+    others = [tuple(patterns)] if is_permission and patterns else [(each,) for each in patterns]
+    return [*((each,) for each in plain), *others]
 
 
 def ways_to_miss(rule: ConfiguredRule) -> Iterator[Way]:
@@ -113,7 +126,17 @@ def ways_to_miss(rule: ConfiguredRule) -> Iterator[Way]:
     for part in _parts_of(scope.when):
         yield (Literal(part, fails, needed),)
     for each in scope.unless:
-        yield tuple(Literal(part, holds, _OTHER[needed]) for part in _parts_of(each))
+        yield from _hold(each, holds, _OTHER[needed], is_permission=is_permission)
+
+
+def _hold(conditions: Conditions, holds: frozenset[Truth], needed: Match, *, is_permission: bool) -> Iterator[Way]:
+    """Yield the ways in which an alternative of `unless` holds; see `_fail`."""
+    plain = [Literal(part, holds, needed) for part in conditions.plain]
+    patterns = [Literal(part, holds, needed) for part in _parts_of(conditions) if isinstance(part, Patterns)]
+    if is_permission and patterns:
+        yield from ((*plain, each) for each in patterns)
+    else:
+        yield (*plain, *patterns)
 
 
 def _reading(rule: ConfiguredRule) -> tuple[bool, Scope, Match]:
@@ -158,9 +181,21 @@ def _singly(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:
         return
     named: Sequence[Any] = part.each if isinstance(part, Patterns) and _limits(part, scope.when) else ()
     for pattern in patterns:
-        if pattern not in named:
+        if not any(pattern == other or _is_head(other, pattern) for other in named):
             only: dict[str, Any] = {field: (pattern,)}
             yield attrs.evolve(rule, scope=attrs.evolve(scope, when=attrs.evolve(scope.when, **only)))
+
+
+def _is_head(wider: object, narrower: object) -> bool:
+    """Return whether a command pattern is the beginning of another one, with any words behind it.
+
+    Then it matches whatever the other one matches, in every spelling.
+    """
+    if not (isinstance(wider, ArgvPattern) and isinstance(narrower, ArgvPattern)):
+        return False
+    *head, last = wider.tokens
+    has_options = any(token.may_be_option for token in narrower.tokens)
+    return last.is_any and not has_options and tuple(head) == narrower.tokens[: len(head)]
 
 
 def _kinds_of(rule: ConfiguredRule) -> list[str]:

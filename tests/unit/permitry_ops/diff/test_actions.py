@@ -54,12 +54,9 @@ def test_a_command_touches_a_path_as_asked_for() -> None:
 
 
 def test_a_tool_without_such_an_argument_makes_no_call() -> None:
-    """Nor is anything unsolved; of a tool that is not declared, it is what its arguments are."""
+    """One that is not declared is given the likely one."""
     assert made("read_file", 'when.host = ["a.example.com"]') == ([], [])
-    assert made("get_it", 'when.host = ["a.example.com"]') == (
-        [{"url": "https://a.example.com"}],
-        ["what the arguments of `get_it` are"],
-    )
+    assert made("get_it", 'when.host = ["a.example.com"]') == ([{"url": "https://a.example.com"}], [])
 
 
 def test_what_has_no_language_is_unsolved() -> None:

@@ -1,5 +1,7 @@
 """What a comparison says: changes with their calls and digests, and what is accepted."""
 
+import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -27,10 +29,11 @@ def test_a_change_has_the_places_of_both_rules() -> None:
 
 
 def test_a_digest_is_that_of_the_difference() -> None:
-    """The same each time, and another one for another call."""
-    assert report_of(3, 5).wider[0].digest == report_of(3, 5).wider[0].digest
-    assert report_of(3, 5).wider[0].digest == report_of(3, 9).wider[0].digest
-    assert report_of(3, 5).wider[0].digest != report_of(4, 5).wider[0].digest
+    """The same each time, and another one for a wider rule, although the call that shows it is the same."""
+    one, same, more = (report_of(3, most).wider[0] for most in (5, 5, 9))
+    assert one.digest == same.digest
+    assert one.command == more.command
+    assert one.digest != more.digest
 
 
 def test_what_is_accepted_is_not_counted() -> None:
@@ -53,8 +56,13 @@ def test_a_command_is_one_to_paste() -> None:
     assert command_of({"name": "run_shell", "arguments": {"command": "git push"}}) == (
         "permitry check --command 'git push'"
     )
-    line = {"name": "run_shell", "arguments": {"command": "ls"}, "context": {"mode": "plan"}}
+    for command in ("ls\n-l", True):
+        line = {"name": "run_shell", "arguments": {"command": command}}
+        assert json.loads(shlex.split(command_of(line))[-1]) == line
+    line = {"name": "run_shell", "arguments": {"command": "-x"}, "context": {"mode": "plan"}}
     assert command_of(line).startswith("permitry check --call '{")
+    assert command_of({**line, "context": {}} | {"name": "look"}, "/srv/shop").endswith(" --workspace /srv/shop")
+    assert command_of({"name": "run_shell", "arguments": {"command": "-x"}}) == "permitry check --command=-x"
 
 
 def test_accepted_widenings_are_read(tmp_path: Path) -> None:

@@ -63,6 +63,6 @@ def test_what_is_not_solved_is_named() -> None:
     """A digest, a list of elements, and the roles of a tool that is not declared."""
     assert solved("when.repeat = 3").unsolved == ("`repeat`",)
     assert solved("when.args.to = { all = { le = 3 } }").unsolved == ("`args.to`",)
-    assert solved('tools = ["get_it"]', 'when.host = ["a.example.com"]').unsolved == (
-        "what the arguments of `get_it` are",
+    assert (
+        "what the arguments of `get_it` are" in solved('tools = ["get_it"]', 'when.host = ["a.example.com"]').unsolved
     )
