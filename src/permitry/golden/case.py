@@ -11,6 +11,7 @@ from permitry.config.catalogue import PREFIX
 from permitry.config.load import RuleSet, load_rules
 from permitry.channels.request import ConfirmationRequestFactory
 from permitry.channels.response import ToolConfirmationResponse
+from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
 from permitry.core.rule import Request as AskedRequest
 from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem
@@ -18,7 +19,18 @@ from permitry.handler import ToolHandler
 from permitry.golden.request import read_request
 from permitry.guard.session import Session
 
-__all__ = ["INDEX", "GoldenCase", "case_schema", "check_case", "find_cases", "index_of", "read_case"]
+__all__ = [
+    "INDEX",
+    "GoldenCase",
+    "case_schema",
+    "check_case",
+    "find_cases",
+    "find_rules",
+    "index_of",
+    "list_differences",
+    "read_call",
+    "read_case",
+]
 
 INDEX = "index.txt"
 """The file that lists the cases of a folder: one id a line, sorted."""
@@ -29,12 +41,12 @@ class _Part(BaseModel):
 
 
 class Want(_Part):
-    """The decision, compared exactly."""
+    """The decision, compared exactly; a `message` that is left out is not compared."""
 
     verdict: Literal["allow", "confirm", "block"]
     rule: str | None
     phase: Literal["override", "restriction", "permission", "default"]
-    message: str | None
+    message: str | None = Field(None, description="What the model is shown; not compared where it is left out.")
 
 
 class Request(_Part):
@@ -143,31 +155,50 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
 
     Raises: `GoldenMismatchError` when anything differs; `ConfigError` for bad rules or calls.
     """
-    if case.rules or rules is None:
-        rules = load_rules([name if name.startswith(PREFIX) else path.parent / name for name in case.rules])
-    if "context" in case.call:
-        message, hint = "`call.context` is not read", "put it into `context`, next to `call`"
-        raise ConfigError([Problem(str(path), 0, 0, 0, message, hint)])
-    try:
-        request = read_request({**case.call, "context": case.context}, rules.templates)
-    except CallError as error:
-        raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
-    policy = rules.policy()
-    decision = policy.decide(request.call, request.context, request.spec)
-    decided = {"verdict": decision.verdict.value, "rule": decision.rule_id, "phase": decision.phase.value}
-    pairs: list[tuple[str, BaseModel, dict[str, Any]]]
-    pairs = [("want", case.want, {**decided, "message": decision.message})]
+    rules = find_rules(path, case, rules)
+    request = read_call(path, case, rules)
+    decision = rules.policy().decide(request.call, request.context, request.spec)
+    differences = list_differences(case, decision)
     if case.request is not None:
         asked = ConfirmationRequestFactory().create(request.call, decision, request.spec)
-        pairs.append(("request", case.request, {"path": asked.path}))
+        differences += _differences("request", case.request, {"path": asked.path})
     if case.answer is not None and case.then is not None:
-        pairs.append(("then", case.then, _answer(request, case.answer)))
-    differences = [difference for name, want, got in pairs for difference in _differences(name, want.model_dump(), got)]
+        differences += _differences("then", case.then, _answer(request, case.answer))
     if differences:
         raise GoldenMismatchError("; ".join(differences))
 
 
-def _differences(name: str, want: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
+def find_rules(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> RuleSet:
+    """Return the rules that decide a case: its own, or `rules` when it names none. Raises: `ConfigError`."""
+    if rules is not None and not case.rules:
+        return rules
+    return load_rules([name if name.startswith(PREFIX) else path.parent / name for name in case.rules])
+
+
+def read_call(path: Path, case: GoldenCase, rules: RuleSet) -> AskedRequest:
+    """Return the call of a case in its context. Raises: `ConfigError` for one that is not valid."""
+    if "context" in case.call:
+        message, hint = "`call.context` is not read", "put it into `context`, next to `call`"
+        raise ConfigError([Problem(str(path), 0, 0, 0, message, hint)])
+    try:
+        return read_request({**case.call, "context": case.context}, rules.templates)
+    except CallError as error:
+        raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
+
+
+def list_differences(case: GoldenCase, decision: Decision) -> list[str]:
+    """Return what a decision has that the case does not want, one text a field; empty where it is the wanted one."""
+    decided = {
+        "verdict": decision.verdict.value,
+        "rule": decision.rule_id,
+        "phase": decision.phase.value,
+        "message": decision.message,
+    }
+    return _differences("want", case.want, decided)
+
+
+def _differences(name: str, wanted: BaseModel, got: Mapping[str, Any]) -> list[str]:
+    want = wanted.model_dump(exclude_unset=True)
     differing = [key for key in want if got[key] != want[key]]
     return [f"{name}.{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
 

@@ -71,11 +71,17 @@ def test_a_case_needs_its_parts(write: Write, key: str) -> None:
     assert problems_of(path) == [f"`{key}`: field required"]
 
 
-@pytest.mark.parametrize("key", ["verdict", "rule", "phase", "message"])
+@pytest.mark.parametrize("key", ["verdict", "rule", "phase"])
 def test_all_of_the_decision_is_wanted(write: Write, key: str) -> None:
-    """No field of the decision may be left out: what is not wanted is not compared."""
+    """No field of the decision but the message may be left out: what is not wanted is not compared."""
     path = write(want={name: value for name, value in WANT.items() if name != key})
     assert problems_of(path) == [f"`want.{key}`: field required"]
+
+
+def test_a_message_that_is_left_out_is_not_compared(write: Write) -> None:
+    """A case need not quote the sentences of the product; that there is no message is another thing to want."""
+    check(write(want={name: value for name, value in WANT.items() if name != "message"}))
+    assert differs(write(want={**WANT, "message": None})) == f'want.message: want null, got "{ASKS}"'
 
 
 @pytest.mark.parametrize(
