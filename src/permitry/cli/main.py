@@ -47,7 +47,7 @@ _HOSTS, _OPS = "permitry_hosts", "permitry_ops"
 _PACKAGES = {
     "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS, "init": _HOSTS, "setup": _HOSTS,
     "corpus": _OPS, "diff": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS, "suggest": _OPS,
-    "tools": _OPS,
+    "test": _OPS, "tools": _OPS,
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""
 
