@@ -28,7 +28,15 @@ from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
 
-__all__ = ["READER", "example_context", "example_problems", "read_example", "role_of_path"]
+__all__ = [
+    "READER",
+    "Example",
+    "example_context",
+    "example_problems",
+    "list_examples",
+    "read_example",
+    "role_of_path",
+]
 
 # Folders that exist nowhere, so that an example means the same on every machine.
 _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
@@ -83,6 +91,28 @@ def example_problems(
                 )
                 message = f"the `{key}` example `{example.shown or '{…}'}` {does} the rule"
                 yield draft.problem((key, i), message, hint)
+
+
+@attrs.frozen
+class Example:
+    """An example of a rule that loads, as the request that the rule is asked about."""
+
+    request: Request
+    _table: ExampleTable = attrs.field(repr=False)
+
+    def narrow(self, scope: Scope) -> Scope:
+        """Return a scope without what is taken to hold for the example."""
+        selectors = scope.selectors if self._table.tool is not None else ()
+        return attrs.evolve(_narrow(scope, self._table, self.request), selectors=selectors)
+
+
+def list_examples(
+    draft: RuleDraft, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec], reader: ReadActions = READER
+) -> Iterator[Example]:
+    """Yield the examples of a rule that loads, those that it must match first; `tools` are those of the files."""
+    for given in (*draft.table.match, *draft.table.no_match):
+        example = read_example(given, draft.table)
+        yield Example(attrs.evolve(_request(example, draft.table, templates, tools), reader=reader), example)
 
 
 def read_example(example: ExampleTable, table: RuleTable) -> ExampleTable:

@@ -1,0 +1,89 @@
+"""The calls that are tried: those of golden cases and of sessions."""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+from permitry.config.ruleset import RuleSet
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Request
+from permitry.core.spec import ToolSpec
+from permitry.golden.case import find_rules, list_differences, read_call, read_case
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["Probe", "Tested", "probe_session", "read_cases", "same"]
+
+
+def same(rule: ConfiguredRule) -> ConfiguredRule:
+    """Return what a rule is known by in several rule sets: all of it but the place of its file."""
+    return attrs.evolve(rule, source=None)
+
+
+@attrs.frozen(eq=False)
+class Tested:
+    """Rules with their policy, which decide some of the calls."""
+
+    rules: RuleSet
+    policy: AuthorizationPolicy
+    known: frozenset[ConfiguredRule]
+
+    @classmethod
+    def of(cls, rules: RuleSet) -> "Tested":
+        """Return some rules with their policy."""
+        return cls(rules, rules.policy(), frozenset(map(same, rules.rules)))
+
+
+@attrs.frozen(eq=False)
+class Probe:
+    """One call in its context, what decides it, and whether a decision is another one than is wanted."""
+
+    name: str
+    tested: Tested
+    call: ToolCall
+    context: AuthContext
+    spec: ToolSpec | None
+    differs: Callable[[Decision], bool]
+
+    @functools.cached_property
+    def request(self) -> Request:
+        """What the rules are asked."""
+        return self.tested.policy.request(self.call, self.context, self.spec)
+
+    def decide(self, policy: AuthorizationPolicy) -> Decision:
+        """Return what other rules decide of the call."""
+        return policy.decide(self.call, self.context, self.spec)
+
+
+def read_cases(paths: Iterable[Path], given: RuleSet | None) -> Iterator[Probe]:
+    """Yield the call of each golden case; those that name no rules are decided by the ones `given`.
+
+    Raises: `ConfigError` for a case that cannot be used.
+    """
+    known: dict[object, Tested] = {}
+    for path in paths:
+        case = read_case(path)
+        # Cases of one folder that name the same files share them.
+        key = (path.parent, *case.rules) if case.rules else None
+        if key not in known:
+            known[key] = Tested.of(find_rules(path, case, given))
+        tested = known[key]
+        asked = read_call(path, case, tested.rules)
+        differs = functools.partial(_differs, functools.partial(list_differences, case))
+        yield Probe(str(path), tested, asked.call, asked.context, asked.spec, differs)
+
+
+def _differs(differences: Callable[[Decision], list[str]], decision: Decision) -> bool:
+    return bool(differences(decision))
+
+
+def probe_session(
+    tested: Tested, name: str, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
+) -> Probe:
+    """Return a call of a session; another verdict differs from the one that the rules come to."""
+    verdict = tested.policy.decide(call, context, spec).verdict
+    return Probe(name, tested, call, context, spec, lambda decision: decision.verdict is not verdict)
