@@ -2,8 +2,8 @@
 
 import argparse
 import json
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from
@@ -13,6 +13,7 @@ from permitry.config.drafts import drafts_of
 from permitry.config.load import without_collection
 from permitry.core.spec import names_of
 from permitry.errors import PermitryError, count
+from permitry_ops.cli.progress import track
 from permitry_ops.lint import Check, Finding, lint
 from permitry_ops.lint._schemas import Schema
 
@@ -42,7 +43,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         rules = rules_from(options)
         watch: Callable[[Sequence[Check]], Iterable[Check]] = iter
         if len(rules.rules) >= _MANY:
-            watch = _show_progress
+            watch = partial(track, description="checking")
         found = lint(rules, drafts=drafts_of(rules), tools=tools, has_prompts=not options.no_prompts, watch=watch)
     for finding in found:
         print(json.dumps(_as_json(finding)) if options.json else _as_text(finding))
@@ -59,19 +60,6 @@ def _tools(options: argparse.Namespace) -> dict[str, Schema] | None:
     if options.python is not None:
         found |= {spec.name: spec.parameters for spec in registry_at(options.python).specs()}
     return found if options.tools is not None or options.python is not None else None
-
-
-def _show_progress(checks: Sequence[Check]) -> Iterator[Check]:
-    """Yield the checks; on a terminal, a bar on standard error shows how many are done."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield from checks
-        return
-    from rich.progress import Progress
-
-    from permitry.cli.render import console_on
-
-    with Progress(console=console_on(sys.stderr), transient=True, redirect_stdout=False) as progress:
-        yield from progress.track(checks, description="checking")
 
 
 def _tools_in(path: Path) -> dict[str, Schema]:

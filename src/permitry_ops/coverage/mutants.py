@@ -20,11 +20,15 @@ _BOUNDS = ("lt", "le", "gt", "ge")
 
 @attrs.frozen
 class Mutant:
-    """A rule with one mistake: `what` it is, and the rule that has it; None where the rule is left out."""
+    """A rule with one mistake: `what` it is, and the rule that has it; None where the rule is left out.
+
+    `likely` is the scope of the calls that are likely to be decided otherwise.
+    """
 
     rule: ConfiguredRule
     what: str
     changed: ConfiguredRule | None
+    likely: Scope
 
     @property
     def scope(self) -> Scope | None:
@@ -39,50 +43,62 @@ class Mutant:
 
 def list_mutants(rule: ConfiguredRule) -> Iterator[Mutant]:
     """Yield the mutants of a rule, the gravest first."""
-    yield Mutant(rule, "the rule is left out", None)
+    scope = rule.scope
+    yield Mutant(rule, "the rule is left out", None, scope)
     if rule.effect is Verdict.BLOCK:
-        yield Mutant(rule, "it only asks", attrs.evolve(rule, effect=Verdict.CONFIRM))
-    for what, scope in _change_scope(rule.scope):
-        yield Mutant(rule, what, attrs.evolve(rule, scope=scope))
+        yield Mutant(rule, "it only asks", attrs.evolve(rule, effect=Verdict.CONFIRM), scope)
+    for what, changed, likely in _change_scope(scope):
+        yield Mutant(rule, what, attrs.evolve(rule, scope=changed), likely)
     if rule.budget is not None:
         budget = attrs.evolve(rule.budget, most=2 * rule.budget.most)
-        yield Mutant(rule, f"`budget` is {budget.most}", attrs.evolve(rule, budget=budget))
+        yield Mutant(rule, f"`budget` is {budget.most}", attrs.evolve(rule, budget=budget), scope)
 
 
-def _change_scope(scope: Scope) -> Iterator[tuple[str, Scope]]:
+def _change_scope(scope: Scope) -> Iterator[tuple[str, Scope, Scope]]:
+    """Yield what is changed, the scope with that, and the one of the calls that it is about."""
     for each in scope.selectors if len(scope.selectors) > 1 else ():
         left = tuple(other for other in scope.selectors if other is not each)
-        yield f"without tools `{each.text}`", attrs.evolve(scope, selectors=left)
-    for what, when in _change_conditions(scope.when, "when"):
-        yield what, attrs.evolve(scope, when=when)
+        what = f"without tools `{each.text}`"
+        yield what, attrs.evolve(scope, selectors=left), attrs.evolve(scope, selectors=(each,))
+    for what, when, likely in _change_conditions(scope.when, "when"):
+        yield what, attrs.evolve(scope, when=when), attrs.evolve(scope, when=likely)
     for at, unless in enumerate(scope.unless):
         before, after = scope.unless[:at], scope.unless[at + 1 :]
         which = "" if len(scope.unless) == 1 else f" {at + 1}"
-        yield f"without `unless`{which}", attrs.evolve(scope, unless=(*before, *after))
-        for what, changed in _change_conditions(unless, "unless"):
+        without = attrs.evolve(scope, unless=(*before, *after))
+        yield f"without `unless`{which}", without, attrs.evolve(scope, unless=(unless,))
+        for what, changed, likely in _change_conditions(unless, "unless"):
             # An exception without conditions is one from everything: the rule is left out.
             if changed != Conditions():
-                yield what, attrs.evolve(scope, unless=(*before, changed, *after))
+                only = attrs.evolve(scope, unless=(likely,))
+                yield what, attrs.evolve(scope, unless=(*before, changed, *after)), only
 
 
-def _change_conditions(conditions: Conditions, where: str) -> Iterator[tuple[str, Conditions]]:
+def _change_conditions(conditions: Conditions, where: str) -> Iterator[tuple[str, Conditions, Conditions]]:
+    """Yield what is changed, the conditions with that, and those of the calls that it is about."""
     plain = conditions.plain
     for at, each in enumerate(plain):
         before, after = plain[:at], plain[at + 1 :]
-        yield f"without {describe(each, where)}", attrs.evolve(conditions, plain=(*before, *after))
+        yield f"without {describe(each, where)}", attrs.evolve(conditions, plain=(*before, *after)), conditions
         for what, changed in _loosen(each, where):
-            yield what, attrs.evolve(conditions, plain=(*before, changed, *after))
+            yield what, attrs.evolve(conditions, plain=(*before, changed, *after)), conditions
     for field, kind in KINDS:
-        patterns = getattr(conditions, field)
-        if patterns:
-            yield f"without {where}.{kind}", attrs.evolve(conditions, **_leave_out(field))
-        for pattern in patterns if len(patterns) > 1 else ():
-            left: dict[str, Any] = {field: tuple(other for other in patterns if other is not pattern)}
-            yield f"without {where}.{kind} `{pattern.text}`", attrs.evolve(conditions, **left)
+        yield from _drop_patterns(conditions, field, f"{where}.{kind}")
     if conditions.accesses:
-        yield f"without {where}.access", attrs.evolve(conditions, accesses=frozenset())
+        yield f"without {where}.access", attrs.evolve(conditions, accesses=frozenset()), conditions
     if conditions.looks:
-        yield f"without {where}.looks", attrs.evolve(conditions, looks=False)
+        yield f"without {where}.looks", attrs.evolve(conditions, looks=False), conditions
+
+
+def _drop_patterns(conditions: Conditions, field: str, name: str) -> Iterator[tuple[str, Conditions, Conditions]]:
+    """Yield conditions without the patterns of one kind, and without each of several."""
+    patterns = getattr(conditions, field)
+    if patterns:
+        yield f"without {name}", attrs.evolve(conditions, **_leave_out(field)), conditions
+    for pattern in patterns if len(patterns) > 1 else ():
+        left: dict[str, Any] = {field: tuple(other for other in patterns if other is not pattern)}
+        only: dict[str, Any] = {field: (pattern,)}
+        yield f"without {name} `{pattern.text}`", attrs.evolve(conditions, **left), attrs.evolve(conditions, **only)
 
 
 def _leave_out(field: str) -> dict[str, Any]:

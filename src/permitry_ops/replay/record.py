@@ -26,7 +26,7 @@ from permitry.core.template import Template
 from permitry.errors import CallError, safe_str
 from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.replay.tally import Replayed, Tally
+from permitry_ops.replay.tally import Replayed, Tally, Watch
 
 __all__ = ["Circumstances", "Unjudged", "call_of", "replay_record"]
 
@@ -98,10 +98,11 @@ def replay_record(
     *,
     name: str = "-",
     circumstances: Circumstances = Circumstances(),
+    watch: Watch | None = None,
 ) -> Tally:
     """Return what a policy says of recorded calls, and what differs from then, or from `against`.
 
-    A call counts as having run where it was permitted then, and is not blocked now.
+    A call counts as having run where it was permitted then, and is not blocked now. `watch` is given each call.
     """
     tally, begun = Tally(), time.perf_counter()
     sessions: OrderedDict[str, _Kept] = OrderedDict()
@@ -114,7 +115,7 @@ def replay_record(
             _end(tally, name, known, sessions.pop(known, None))
             clock = _Clock()
             new = functools.partial(circumstances.session, record, clock)
-            sessions[known] = _Kept(policy, against, new, circumstances, clock)
+            sessions[known] = _Kept(policy, against, new, watch, circumstances, clock)
         try:
             sessions[known].take(record, place, tally)
         except (ValueError, TypeError) as error:
@@ -170,6 +171,7 @@ class _Kept(Replayed):
             return
         spec = self.circumstances.spec_of(record)
         new = self._decide(self.policy, self.now, call, record)
+        self.show(place, call, spec)
         old = _read_decision(record) if self.against is None else self._decide(self.against, self.before, call, record)
         self._note(record, call, [(self.policy, self.now, new), (self.against, self.before, old)])
         reason = self._doubt(call, record, spec) if new.verdict is not old.verdict else None

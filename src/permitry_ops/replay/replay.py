@@ -15,7 +15,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import CallError
 from permitry.guard.session import Session
 from permitry.messages.results import RecordedResult
-from permitry_ops.replay.tally import Replayed, Tally
+from permitry_ops.replay.tally import Replayed, Tally, Watch
 from permitry_ops.replay.transcripts import Entry, entry_of
 
 __all__ = ["Recording", "replay"]
@@ -57,19 +57,20 @@ def replay(
     *,
     recording: Recording = Recording(),
     session: Callable[[], Session] = Session,
+    watch: Watch | None = None,
 ) -> Tally:
     """Return what a policy says of the calls in a file of messages, and what changed since `against`.
 
     A call that is asked about counts as approved, one that is blocked as not run. A line with another
-    value under a key of the recording begins another session.
+    value under a key of the recording begins another session. `watch` is given each call.
     """
     tally, begun = Tally(), time.perf_counter()
-    kept = _Kept(policy, against, session, recording.folder)
+    kept = _Kept(policy, against, session, watch, recording.folder)
     for number, message in _messages(lines, recording.name, tally):
         marks = recording.marks(message)
         if kept.differs(marks):
             tally.end(recording.task(kept.marks), kept.loss)
-            kept = _Kept(policy, against, session, recording.folder)
+            kept = _Kept(policy, against, session, watch, recording.folder)
         kept.marks |= marks
         place = f"{recording.name}:{number}"
         try:
@@ -131,6 +132,7 @@ class _Kept(Replayed):
                 raise CallError(str(error)) from error
 
     def _call(self, call: ToolCall, place: str, tally: Tally) -> None:
+        self.show(place, call)
         new = _decide(self.policy, self.now, call)
         old = None if self.against is None else _decide(self.against, self.before, call)
         tally.count(call.tool, place, new, old)

@@ -2,15 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import attrs
 
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.spec import ToolSpec
 from permitry.guard.session import Session
 
-__all__ = ["Loss", "Replayed", "Tally"]
+__all__ = ["Loss", "Replayed", "Tally", "Watch"]
+
+Watch: TypeAlias = Callable[[str, ToolCall, AuthContext, ToolSpec | None], None]
+"""What is given each call, with its place, the context in which it is decided, and what its tool is declared as."""
 
 _MOST_TASKS = 10_000
 _LONGEST_NAME = 200
@@ -40,6 +46,7 @@ class Replayed:
     policy: AuthorizationPolicy
     against: AuthorizationPolicy | None
     make: Callable[[], Session]
+    watch: Watch | None
     now: Session = attrs.field(init=False)
     before: Session = attrs.field(init=False)
     loss: Loss | None = attrs.field(default=None, init=False)
@@ -52,6 +59,11 @@ class Replayed:
     def pairs(self) -> list[tuple[AuthorizationPolicy, Session]]:
         """The policies that decide, each with its session."""
         return [(self.policy, self.now), *([] if self.against is None else [(self.against, self.before)])]
+
+    def show(self, place: str, call: ToolCall, spec: ToolSpec | None = None) -> None:
+        """Pass on a call in the context in which the policy is asked about it, where a caller watches."""
+        if self.watch is not None:
+            self.watch(place, call, AuthContext.from_state(self.now), spec)
 
     def lose(self, verdict: Verdict, place: str) -> None:
         """Count a call that is decided more strictly now."""
