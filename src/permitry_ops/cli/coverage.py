@@ -109,7 +109,7 @@ def _show_coverage(found: Coverage) -> Iterator[str]:
 def _list_lacking(rule: RuleCoverage) -> Iterator[str]:
     if not rule.whole.held:
         yield "never matched"
-    if rule.whole.failed is False:
+    elif rule.whole.failed is False:
         yield "matched each time"
     for part in rule.parts:
         if not all(part.sides):
@@ -130,8 +130,10 @@ def _show_score(score: Score, drafts: Mapping[Outcome, Mapping[str, Any]]) -> It
     noticed, equal = len(score.among(Fate.NOTICED)), len(score.among(Fate.EQUAL))
     unknown = len(score.among(Fate.UNPROVEN))
     yield f"{noticed} of {count(score.counted, 'mutant')} noticed ({score.percent:.1f} %)"
-    yield from [f"{count(unknown, 'mutant')} without a call that shows it, and not proven to change nothing"] * bool(unknown)
-    yield from [f"{count(equal, 'mutant')} change no decision, and do not count"] * bool(equal)
+    if unknown:
+        yield f"{count(unknown, 'mutant')} without a call that shows a difference, and without a proof that there is none"
+    if equal:
+        yield f"{count(equal, 'mutant')} that change no decision, and do not count"
 
 
 def _show_call(draft: Mapping[str, Any], line: Line) -> str:
