@@ -14,15 +14,15 @@ from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
 from permitry.core.texts import one_line
 from permitry.errors import count
-from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.records import RecordFilter, is_record, record_name, records_at
 from permitry_ops.cli.progress import track
 from permitry_ops.coverage.coverage import Coverage, PartCoverage, RuleCoverage, measure
 from permitry_ops.coverage.drafts import draft_case, write_drafts
+from permitry_ops.coverage.judge import Judge
 from permitry_ops.coverage.mutants import list_mutants
-from permitry_ops.coverage.probes import Probe, Tested, probe_session, read_cases
-from permitry_ops.coverage.score import Fate, Judge, Outcome, Score
+from permitry_ops.coverage.probes import Probe, SessionProbes, Tested, read_cases
+from permitry_ops.coverage.score import Fate, Outcome, Score
 from permitry_ops.diff.report import command_of
 from permitry_ops.diff.side import Line
 from permitry_ops.replay.record import Circumstances, replay_record
@@ -79,21 +79,19 @@ def _read_probes(options: argparse.Namespace, cases: Sequence[Path], rules: Rule
     return [*read_cases(cases, rules), *_read_sessions(options.session, Tested.of(rules))]
 
 
-def _read_sessions(names: Sequence[str], tested: Tested) -> Iterator[Probe]:
-    here = str(Path.cwd())
+def _read_sessions(names: Sequence[str], tested: Tested) -> list[Probe]:
+    here, sessions = str(Path.cwd()), SessionProbes(tested)
     for name in names:
-        found: list[Probe] = []
-        watch = lambda *given: found.append(probe_session(tested, *given))  # noqa: E731, B023 -- used at once
         if is_record(name):
-            circumstances = Circumstances(here, tested.rules.templates)
-            named = record_name(name)
-            records = records_at(name, RecordFilter())
-            replay_record(records, tested.policy, name=named, circumstances=circumstances, watch=watch)
-        else:
-            with open_lines(name) as stream:
-                recording = Recording(name, folder=here)
-                replay(number_lines(stream), tested.policy, recording=recording, session=Session, watch=watch)
-        yield from found
+            records, circumstances = records_at(name, RecordFilter()), Circumstances(here, tested.rules.templates)
+            replay_record(
+                records, tested.policy, name=record_name(name), circumstances=circumstances, watch=sessions.watch
+            )
+            continue
+        with open_lines(name) as stream:
+            recording = Recording(name, folder=here)
+            replay(number_lines(stream), tested.policy, recording=recording, watch=sessions.watch)
+    return sessions.found
 
 
 def _show_coverage(found: Coverage) -> Iterator[str]:
@@ -131,7 +129,7 @@ def _show_score(score: Score, drafts: Mapping[Outcome, Mapping[str, Any]]) -> It
     unknown = len(score.among(Fate.UNPROVEN))
     yield f"{noticed} of {count(score.counted, 'mutant')} noticed ({score.percent:.1f} %)"
     if unknown:
-        yield f"{count(unknown, 'mutant')} without a call that shows a difference, and without a proof that there is none"
+        yield f"{count(unknown, 'mutant')} for which no call was found, and no proof that there is none"
     if equal:
         yield f"{count(equal, 'mutant')} that change no decision, and do not count"
 

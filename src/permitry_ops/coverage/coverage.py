@@ -12,6 +12,7 @@ from permitry.config.examples import READER, Example, list_examples
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.rule import Request
+from permitry.errors import UnevaluableError
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.coverage.parts import Part, ask, list_parts, truth_of
 from permitry_ops.coverage.probes import Probe, same
@@ -119,7 +120,7 @@ def _match(rule: ConfiguredRule, request: Request) -> Truth:
     try:
         is_covered = rule.effect is Verdict.ALLOW and bool(rule.covers(request))
         answer = is_covered or rule.matches(request)
-    except Exception:  # noqa: BLE001 -- law 2: a rule that fails neither matched nor did not
+    except UnevaluableError:
         return Truth.UNKNOWN
     return truth_of(answer)
 
@@ -132,7 +133,7 @@ def _spend(rule: ConfiguredRule, requests: Iterable[Request]) -> Iterator[Truth]
     for request in requests:
         try:
             is_spent = rule.budget is not None and rule.budget.is_spent(request)
-        except Exception:  # noqa: BLE001 -- law 2: what cannot be counted is neither spent nor left
+        except UnevaluableError:
             continue
         yield Truth.TRUE if is_spent else Truth.FALSE
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from permitry.config.catalogue import PREFIX
 from permitry.core.json_values import canonical_json
-from permitry_ops.coverage.score import WORKSPACE, Judge, Outcome
+from permitry_ops.coverage.judge import WORKSPACE, Judge
+from permitry_ops.coverage.score import Outcome
 
 __all__ = ["draft_case", "write_drafts"]
 

@@ -9,6 +9,7 @@ from permitry.conditions.match import Match
 from permitry.conditions.scope import Condition, Conditions, Scope
 from permitry.core.decision import Verdict
 from permitry.core.rule import Request, Unsure
+from permitry.errors import UnevaluableError
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.diff.ways import Literal, Truth
 
@@ -52,7 +53,7 @@ def _of_conditions(conditions: Conditions, where: str, *, is_certain: bool) -> I
             yield Part(f"{where}.{kind} `{pattern.text}`", Scope(when=_alone(conditions, field, pattern)), is_certain)
 
 
-def _alone(conditions: Conditions, field: str, pattern: Any) -> Conditions:  # noqa: ANN401 -- a pattern of any kind
+def _alone(conditions: Conditions, field: str, pattern: object) -> Conditions:
     """Return one pattern with what limits those of its kind."""
     only: dict[str, Any] = {"plain": (), **{other: () for other, _ in KINDS}, field: (pattern,)}
     return attrs.evolve(conditions, **only)
@@ -66,15 +67,15 @@ def describe(condition: Condition, where: str) -> str:
 
 
 def ask(scope: Scope, request: Request, *, is_certain: bool) -> Truth:
-    """Return whether a scope holds for a call, as the engine answers; `UNKNOWN` where it only may, or cannot be told."""
+    """Return whether the engine says that a scope holds for a call; `UNKNOWN` where it only may, or is not known."""
     try:
         answer = _permits(scope, request) if is_certain else scope.restricts(request)
-    except Exception:  # noqa: BLE001 -- law 2: what cannot be evaluated neither holds nor fails
+    except UnevaluableError:
         return Truth.UNKNOWN
     return truth_of(answer)
 
 
-def truth_of(answer: bool | Unsure) -> Truth:  # noqa: FBT001 -- it is the answer of a rule
+def truth_of(answer: object) -> Truth:
     """Return the truth that an answer of the engine is; `UNKNOWN` where a rule only may match."""
     if isinstance(answer, Unsure):
         return Truth.UNKNOWN

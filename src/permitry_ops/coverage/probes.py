@@ -9,14 +9,14 @@ import attrs
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision
+from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
 from permitry.golden.case import find_rules, list_differences, read_call, read_case
 from permitry.rules.configured import ConfiguredRule
 
-__all__ = ["Probe", "Tested", "probe_session", "read_cases", "same"]
+__all__ = ["Probe", "SessionProbes", "Tested", "read_cases", "same"]
 
 
 def same(rule: ConfiguredRule) -> ConfiguredRule:
@@ -81,9 +81,19 @@ def _differs(differences: Callable[[Decision], list[str]], decision: Decision) -
     return bool(differences(decision))
 
 
-def probe_session(
-    tested: Tested, name: str, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
-) -> Probe:
-    """Return a call of a session; another verdict differs from the one that the rules come to."""
-    verdict = tested.policy.decide(call, context, spec).verdict
-    return Probe(name, tested, call, context, spec, lambda decision: decision.verdict is not verdict)
+@attrs.define
+class SessionProbes:
+    """The calls of sessions, in the order in which `watch` is given them; one differs that gets another verdict."""
+
+    tested: Tested
+    found: list[Probe] = attrs.field(factory=list)
+
+    def watch(self, place: str, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> None:
+        """Keep a call in the context in which it was decided."""
+        verdict = self.tested.policy.decide(call, context, spec).verdict
+        differs = functools.partial(_has_other, verdict)
+        self.found.append(Probe(place, self.tested, call, context, spec, differs))
+
+
+def _has_other(verdict: Verdict, decision: Decision) -> bool:
+    return decision.verdict is not verdict
