@@ -21,7 +21,7 @@ from permitry_ops.coverage.coverage import Coverage, PartCoverage, RuleCoverage,
 from permitry_ops.coverage.drafts import draft_case, write_drafts
 from permitry_ops.coverage.judge import Judge
 from permitry_ops.coverage.mutants import list_mutants
-from permitry_ops.coverage.probes import Probe, SessionProbes, Tested, read_cases
+from permitry_ops.coverage.probes import Decider, Probe, SessionProbes, read_cases
 from permitry_ops.coverage.score import Fate, Outcome, Score
 from permitry_ops.diff.report import command_of
 from permitry_ops.diff.side import Line
@@ -76,21 +76,21 @@ def _counted(rules: RuleSet, names: Sequence[str]) -> list[ConfiguredRule]:
 
 def _read_probes(options: argparse.Namespace, cases: Sequence[Path], rules: RuleSet) -> list[Probe]:
     """Return the calls of the cases and sessions."""
-    return [*read_cases(cases, rules), *_read_sessions(options.session, Tested.of(rules))]
+    return [*read_cases(cases, rules), *_read_sessions(options.session, Decider.of(rules))]
 
 
-def _read_sessions(names: Sequence[str], tested: Tested) -> list[Probe]:
-    here, sessions = str(Path.cwd()), SessionProbes(tested)
+def _read_sessions(names: Sequence[str], decider: Decider) -> list[Probe]:
+    here, sessions = str(Path.cwd()), SessionProbes(decider)
     for name in names:
         if is_record(name):
-            records, circumstances = records_at(name, RecordFilter()), Circumstances(here, tested.rules.templates)
+            records, circumstances = records_at(name, RecordFilter()), Circumstances(here, decider.rules.templates)
             replay_record(
-                records, tested.policy, name=record_name(name), circumstances=circumstances, watch=sessions.watch
+                records, decider.policy, name=record_name(name), circumstances=circumstances, watch=sessions.watch
             )
             continue
         with open_lines(name) as stream:
             recording = Recording(name, folder=here)
-            replay(number_lines(stream), tested.policy, recording=recording, watch=sessions.watch)
+            replay(number_lines(stream), decider.policy, recording=recording, watch=sessions.watch)
     return sessions.found
 
 

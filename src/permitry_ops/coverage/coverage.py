@@ -100,7 +100,7 @@ def measure(
         draft = drafts.get(rule.id)
         examples = () if draft is None else tuple(list_examples(draft, rules.templates, rules.tools, reader))
         known_as = same(rule)
-        found.append(_measure_rule(rule, [each for each in probes if known_as in each.tested.known], examples))
+        found.append(_measure_rule(rule, [each for each in probes if known_as in each.decider.known], examples))
     return Coverage(tuple(found))
 
 

@@ -40,7 +40,7 @@ class Judge:
     rules: RuleSet
     probes: Sequence[Probe]
     drafts: Mapping[str, RuleDraft]
-    seconds: float = 2.0
+    seconds: float = 5.0
     _side: Side = attrs.field(init=False)
     _answers: dict[tuple[int, str], _Answer] = attrs.field(factory=dict, init=False)
     _examples: dict[str, Sequence[tuple[Example, _Answer]]] = attrs.field(factory=dict, init=False)
@@ -93,12 +93,12 @@ class Judge:
         """Return the name of a call that is decided otherwise than is wanted; empty where there is none."""
         policies: dict[int, AuthorizationPolicy] = {}
         for probe in self._decided_by(mutant.rule):
-            tested = probe.tested
+            decider = probe.decider
             if not self._may_matter(mutant, probe):
                 continue
-            if id(tested) not in policies:
-                policies[id(tested)] = mutant.within(tested.rules).policy()
-            if probe.differs(probe.decide(policies[id(tested)])):
+            if id(decider) not in policies:
+                policies[id(decider)] = mutant.within(decider.rules).policy()
+            if probe.differs(probe.decide(policies[id(decider)])):
                 return probe.name
         return ""
 
@@ -106,7 +106,7 @@ class Judge:
         """Return the calls of which a rule is among those that decide."""
         if rule.id not in self._probes_of:
             known_as = same(rule)
-            self._probes_of[rule.id] = [each for each in self.probes if known_as in each.tested.known]
+            self._probes_of[rule.id] = [each for each in self.probes if known_as in each.decider.known]
         return self._probes_of[rule.id]
 
     def _may_matter(self, mutant: Mutant, probe: Probe) -> bool:
@@ -127,7 +127,7 @@ class Judge:
 
 def _reads_twice(probe: Probe) -> bool:
     """Return whether the reader of its policy has another one, which reads what is not trusted."""
-    return getattr(probe.tested.policy.reader, "doubtful", None) is not None
+    return getattr(probe.decider.policy.reader, "doubtful", None) is not None
 
 
 def _ask_example(scope: Scope, example: Example, *, is_permission: bool) -> _Answer:

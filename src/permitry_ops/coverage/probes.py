@@ -16,7 +16,7 @@ from permitry.core.spec import ToolSpec
 from permitry.golden.case import find_rules, list_differences, read_call, read_case
 from permitry.rules.configured import ConfiguredRule
 
-__all__ = ["Probe", "SessionProbes", "Tested", "read_cases", "same"]
+__all__ = ["Decider", "Probe", "SessionProbes", "read_cases", "same"]
 
 
 def same(rule: ConfiguredRule) -> ConfiguredRule:
@@ -25,7 +25,7 @@ def same(rule: ConfiguredRule) -> ConfiguredRule:
 
 
 @attrs.frozen(eq=False)
-class Tested:
+class Decider:
     """Rules with their policy, which decide some of the calls."""
 
     rules: RuleSet
@@ -33,7 +33,7 @@ class Tested:
     known: frozenset[ConfiguredRule]
 
     @classmethod
-    def of(cls, rules: RuleSet) -> "Tested":
+    def of(cls, rules: RuleSet) -> "Decider":
         """Return some rules with their policy."""
         return cls(rules, rules.policy(), frozenset(map(same, rules.rules)))
 
@@ -43,7 +43,7 @@ class Probe:
     """One call in its context, what decides it, and whether a decision is another one than is wanted."""
 
     name: str
-    tested: Tested
+    decider: Decider
     call: ToolCall
     context: AuthContext
     spec: ToolSpec | None
@@ -52,7 +52,7 @@ class Probe:
     @functools.cached_property
     def request(self) -> Request:
         """What the rules are asked."""
-        return self.tested.policy.request(self.call, self.context, self.spec)
+        return self.decider.policy.request(self.call, self.context, self.spec)
 
     def decide(self, policy: AuthorizationPolicy) -> Decision:
         """Return what other rules decide of the call."""
@@ -64,17 +64,17 @@ def read_cases(paths: Iterable[Path], given: RuleSet | None) -> Iterator[Probe]:
 
     Raises: `ConfigError` for a case that cannot be used.
     """
-    known: dict[object, Tested] = {}
+    known: dict[object, Decider] = {}
     for path in paths:
         case = read_case(path)
         # Cases of one folder that name the same files share them.
         key = (path.parent, *case.rules) if case.rules else None
         if key not in known:
-            known[key] = Tested.of(find_rules(path, case, given))
-        tested = known[key]
-        asked = read_call(path, case, tested.rules)
+            known[key] = Decider.of(find_rules(path, case, given))
+        decider = known[key]
+        asked = read_call(path, case, decider.rules)
         differs = functools.partial(_differs, functools.partial(list_differences, case))
-        yield Probe(str(path), tested, asked.call, asked.context, asked.spec, differs)
+        yield Probe(str(path), decider, asked.call, asked.context, asked.spec, differs)
 
 
 def _differs(differences: Callable[[Decision], list[str]], decision: Decision) -> bool:
@@ -85,14 +85,14 @@ def _differs(differences: Callable[[Decision], list[str]], decision: Decision) -
 class SessionProbes:
     """The calls of sessions, in the order in which `watch` is given them; one differs that gets another verdict."""
 
-    tested: Tested
+    decider: Decider
     found: list[Probe] = attrs.field(factory=list)
 
     def watch(self, place: str, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> None:
         """Keep a call in the context in which it was decided."""
-        verdict = self.tested.policy.decide(call, context, spec).verdict
+        verdict = self.decider.policy.decide(call, context, spec).verdict
         differs = functools.partial(_has_other, verdict)
-        self.found.append(Probe(place, self.tested, call, context, spec, differs))
+        self.found.append(Probe(place, self.decider, call, context, spec, differs))
 
 
 def _has_other(verdict: Verdict, decision: Decision) -> bool:

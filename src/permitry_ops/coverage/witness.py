@@ -23,11 +23,11 @@ __all__ = ["look"]
 def look(mutant: Mutant, rules: Side, seconds: float) -> Outcome:
     """Return the call that would notice a mutant, that there is none, or why neither is known.
 
-    It looks no longer than `seconds`. Raises: `RuleError` where the rules do not load with the mistake.
+    It searches no longer than `seconds`. Raises: `RuleError` where the rules do not load with the mistake.
     """
     other = Side.of(mutant.within(rules.rules), rules.workspace)
+    line = _guess(mutant, rules, other)
     deadline = time.monotonic() + seconds
-    line = _guess(mutant, rules, other, deadline)
     why: dict[str, None] = {}
     for old, new in ((rules, other), (other, rules)) if line is None else ():
         search = Search(old, new, deadline=deadline)
@@ -42,9 +42,9 @@ def look(mutant: Mutant, rules: Side, seconds: float) -> Outcome:
     return Outcome(mutant, Fate.UNPROVEN if why else Fate.EQUAL, why=tuple(why))
 
 
-def _guess(mutant: Mutant, rules: Side, other: Side, deadline: float) -> Line | None:
+def _guess(mutant: Mutant, rules: Side, other: Side) -> Line | None:
     """Return a call that is likely to be decided otherwise and is; a search asks more, and takes longer."""
-    solver = Solver(rules, other, deadline)
+    solver = Solver(rules, other)
     for line in itertools.chain.from_iterable(solver.solve(way).lines for way in _likely_ways(mutant)):
         # What is asked about in any case shows in YOLO mode that a rule asks.
         for each in (line, {**line, "context": {**line.get("context", {}), "yolo_mode": True}}):

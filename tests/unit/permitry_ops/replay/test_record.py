@@ -238,3 +238,16 @@ def test_a_call_is_rebuilt_with_its_server() -> None:
     assert call_of(record) == call
     assert call_of({**record, "arguments": None}) is None
     assert call_of({**record, "tool": ""}) is None
+
+
+def test_each_call_is_watched_in_its_context(recording: _Recording) -> None:
+    """With its place, and the labels of earlier calls."""
+    recording.call("find")
+    recording.call("say")
+    watched: list[tuple[str, frozenset[str]]] = []
+
+    def watch(place: str, call: ToolCall, context: AuthContext, _: ToolSpec | None) -> None:
+        watched.append((f"{place.partition(':')[0]} {call.name}", frozenset(context.labels)))
+
+    replay_record(records_at(recording.path, RecordFilter()), policy_of(_RULES), name="r", watch=watch)
+    assert watched == [("r find", frozenset()), ("r say", frozenset({"found"}))]

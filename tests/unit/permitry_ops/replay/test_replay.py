@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from tests.whole_calls import policy_of
 
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.spec import ToolSpec
 from permitry.errors import CallError
 from permitry_ops.replay.replay import Recording, replay
 from permitry_ops.replay.tally import Tally
@@ -183,3 +186,20 @@ def test_a_recorded_session_of_the_project(policy: AuthorizationPolicy) -> None:
     tally = replay(lines, policy)
     assert tally.calls > 5
     assert not tally.bad
+
+
+def test_each_call_is_watched_in_its_context(policy: AuthorizationPolicy) -> None:
+    """With its place, what was heard until then, and the labels of earlier calls."""
+    watched: list[tuple[str, str, bool, frozenset[str]]] = []
+
+    def watch(place: str, call: ToolCall, context: AuthContext, _: ToolSpec | None) -> None:
+        watched.append((place, call.name, bool(context.provenance.messages), frozenset(context.labels)))
+
+    said = {"role": "user", "content": "Pay AT11."}
+    lines = _lines(_call("say"), said, _call("find"), _call("say"))
+    replay(lines, policy, recording=Recording("s"), watch=watch)
+    assert watched == [
+        ("s:1", "say", False, frozenset()),
+        ("s:3", "find", True, frozenset()),
+        ("s:4", "say", True, frozenset({"found"})),
+    ]

@@ -1,0 +1,48 @@
+"""Drafts of golden cases."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.permitry_ops.coverage.conftest import PUSH, rules_of, shell
+
+from permitry.errors import ConfigError
+from permitry.golden.case import check_case, read_case
+from permitry_ops.coverage.drafts import draft_case, write_drafts
+from permitry_ops.coverage.judge import Judge
+from permitry_ops.coverage.mutants import list_mutants
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """Return what judges the mutants of the rules in a file."""
+    path = tmp_path / "rules.toml"
+    path.write_text(PUSH, encoding="utf-8")
+    return Judge(rules_of(str(path)), [], {})
+
+
+def test_a_draft_loads_when_its_reason_is_filled_in(judge: Judge, tmp_path: Path) -> None:
+    """Then it holds, and it would notice the mutant."""
+    left_out, *_ = list_mutants(judge.rules.rules[0])
+    folder = tmp_path / "cases" / "drafts"
+    draft = draft_case(judge, judge.judge(left_out), [str(tmp_path / "rules.toml")], folder)
+    (path,) = write_drafts([draft], folder)
+    assert draft["rules"] == ["../../rules.toml"]
+    with pytest.raises(ConfigError, match="why"):
+        read_case(path)
+    path.write_text(path.read_text().replace('"why": ""', '"why": "pushes"'), encoding="utf-8")
+    check_case(path, read_case(path))
+    assert judge.decide(shell("git push")).rule_id == draft["want"]["rule"] == "push"
+
+
+def test_a_draft_is_the_same_whenever_it_is_made(judge: Judge, tmp_path: Path) -> None:
+    """A file that is there stays: a human may have filled it in."""
+    left_out, asks, *_ = list_mutants(judge.rules.rules[0])
+    drafts = [draft_case(judge, judge.judge(each), ["permitry:base"], tmp_path) for each in (left_out, asks)]
+    assert drafts[0] == drafts[1]
+    assert drafts[0]["rules"] == ["permitry:base"]
+    (path,) = write_drafts(drafts, tmp_path / "new")
+    assert json.loads(path.read_text()) == drafts[0]
+    path.write_text("mine", encoding="utf-8")
+    assert write_drafts(drafts, tmp_path / "new") == []
+    assert path.read_text() == "mine"
