@@ -79,11 +79,12 @@ def test_a_session_tries_rules_as_well(test: Test, folder: Path) -> None:
     assert (code, out.splitlines()[-1]) == (0, "6 of 8 mutants noticed (75.0 %)")
 
 
-def test_a_record_is_a_session(test: Test, cli: Callable[..., Outcome], folder: Path) -> None:
+def test_a_record_is_a_session(test: Test, cli: Callable[..., Outcome], folder: Path, tmp_path: Path) -> None:
     """As `permitry run` writes it."""
     (folder / "session.jsonl").write_text('{"name": "run_shell", "arguments": {"command": "git push"}}\n')
-    assert cli("run", "session.jsonl", "--rules", "rules.toml", "--record", "record.jsonl")[0] == 2
-    assert "2 of 2 rules matched" in test("--coverage", "--session", "record.jsonl", "cases")[1]
+    record = tmp_path / "record.jsonl"
+    assert cli("run", "session.jsonl", "--rules", "rules.toml", "--record", record)[0] == 2
+    assert "2 of 2 rules matched" in test("--coverage", "--session", record, "cases")[1]
 
 
 def test_what_no_case_notices_is_shown_with_a_call(test: Test, folder: Path) -> None:

@@ -27,7 +27,8 @@ def draft_case(judge: Judge, outcome: Outcome, rules: Sequence[str], folder: Pat
     context = {"workspace": WORKSPACE, **line.get("context", {})}
     rule_id = outcome.mutant.rule.id
     # The same call of the same rule has the same name whenever it is found.
-    digest = hashlib.sha256(canonical_json([rule_id, call, context]).encode()).hexdigest()[:_DIGITS]
+    known_by: Any = [rule_id, call, context]
+    digest = hashlib.sha256(canonical_json(known_by).encode()).hexdigest()[:_DIGITS]
     decision = judge.decide(line)
     want = {"verdict": decision.verdict.value, "rule": decision.rule_id, "phase": decision.phase.value}
     named = [_name_from(name, folder) for name in rules]
