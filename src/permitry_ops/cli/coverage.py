@@ -129,9 +129,9 @@ def _show_score(score: Score, drafts: Mapping[Outcome, Mapping[str, Any]]) -> It
     unknown = len(score.among(Fate.UNPROVEN))
     yield f"{noticed} of {count(score.counted, 'mutant')} noticed ({score.percent:.1f} %)"
     if unknown:
-        yield f"{count(unknown, 'mutant')} for which no call was found, and no proof that there is none"
+        yield f"no call was found for {count(unknown, 'mutant')}, and no proof that there is none"
     if equal:
-        yield f"{count(equal, 'mutant')} that change no decision, and do not count"
+        yield f"not counted: {count(equal, 'mutant')}, with a proof that no decision changes"
 
 
 def _show_call(draft: Mapping[str, Any], line: Line) -> str:
