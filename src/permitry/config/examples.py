@@ -28,15 +28,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
 
-__all__ = [
-    "READER",
-    "Example",
-    "example_context",
-    "example_problems",
-    "list_examples",
-    "read_example",
-    "role_of_path",
-]
+__all__ = ["READER", "example_context", "example_problems", "example_request", "narrow", "read_example", "role_of_path"]
 
 # Folders that exist nowhere, so that an example means the same on every machine.
 _WORKSPACE, _HOME = "/permitry-example/home/workspace", "/permitry-example/home"
@@ -74,10 +66,9 @@ def example_problems(
                 hint = "name a tool, a command, a path, an address or a condition"
                 yield draft.problem((key, i), f"the `{key}` example is empty", hint)
                 continue
-            given_template = example.given().get("template")
-            if given_template is not None and given_template not in templates:
+            if example.given().get("template") not in (None, *templates):
                 continue  # the unknown template is reported elsewhere
-            request = attrs.evolve(_request(example, draft.table, templates, tools), reader=reader)
+            request = attrs.evolve(example_request(example, draft.table, templates, tools), reader=reader)
             matches, why = _try(request, example, draft.table, scope)
             # A `confirm` rule also asks when it only may apply.
             is_asked = wanted and matches is None and draft.table.effect == "confirm"
@@ -91,28 +82,6 @@ def example_problems(
                 )
                 message = f"the `{key}` example `{example.shown or '{…}'}` {does} the rule"
                 yield draft.problem((key, i), message, hint)
-
-
-@attrs.frozen
-class Example:
-    """An example of a rule that loads, as the request that the rule is asked about."""
-
-    request: Request
-    _table: ExampleTable = attrs.field(repr=False)
-
-    def narrow(self, scope: Scope) -> Scope:
-        """Return a scope without what is taken to hold for the example."""
-        selectors = scope.selectors if self._table.tool is not None else ()
-        return attrs.evolve(_narrow(scope, self._table, self.request), selectors=selectors)
-
-
-def list_examples(
-    draft: RuleDraft, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec], reader: ReadActions = READER
-) -> Iterator[Example]:
-    """Yield the examples of a rule that loads, those that it must match first; `tools` are those of the files."""
-    for given in (*draft.table.match, *draft.table.no_match):
-        example = read_example(given, draft.table)
-        yield Example(attrs.evolve(_request(example, draft.table, templates, tools), reader=reader), example)
 
 
 def read_example(example: ExampleTable, table: RuleTable) -> ExampleTable:
@@ -166,7 +135,7 @@ def _try(request: Request, example: ExampleTable, table: RuleTable, scope: Scope
     needed = Match.YES if table.effect == "allow" else Match.ALIKE
     if example.tool is not None and not scope.selects(request, needed):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
-    scope = _narrow(scope, example, request)
+    scope = narrow(scope, example, request)
     try:
         answer = scope.permits(request, is_alone=False) if table.effect == "allow" else scope.restricts(request)
     except UnevaluableError as error:
@@ -177,7 +146,8 @@ def _try(request: Request, example: ExampleTable, table: RuleTable, scope: Scope
     return answer, f"the example has {facts}" if facts else _NOTHING_FITS
 
 
-def _narrow(scope: Scope, example: ExampleTable, request: Request) -> Scope:
+def narrow(scope: Scope, example: ExampleTable, request: Request) -> Scope:
+    """Return a scope without its tools, and without what is taken to hold for an example."""
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.
     kinds += (ServerCondition, ToolsCondition) if example.tool is not None else ()
@@ -202,17 +172,17 @@ def _narrow(scope: Scope, example: ExampleTable, request: Request) -> Scope:
     return Scope((), left(scope.when), tuple(each for each in unless if each != Conditions()))
 
 
-def _request(
+def example_request(
     example: ExampleTable, table: RuleTable, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]
 ) -> Request:
+    """Return the request that an example is."""
     arguments = {kind: getattr(example, kind) for kind in _KINDS if getattr(example, kind) is not None}
     name = example.tool or _TOOL
     spec = tools.get(name)
     if arguments:
         roles = {kind: role_of_path(table) if kind == "path" else _KINDS[kind] for kind in arguments}
-        spec = (
-            ToolSpec(name, roles=roles) if spec is None else attrs.evolve(spec, roles={**(spec.roles or {}), **roles})
-        )
+        known = ToolSpec(name) if spec is None else spec
+        spec = attrs.evolve(known, roles={**(known.roles or {}), **roles})
     call = ToolCall(name, {**(example.args or {}), **arguments})
     return Request(call, example_context(example, templates), spec, READER)
 

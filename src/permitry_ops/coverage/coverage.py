@@ -8,12 +8,12 @@ import attrs
 from permitry.conditions.match import need_of
 from permitry.conditions.scope import Conditions
 from permitry.config.drafts import RuleDraft
-from permitry.config.examples import READER, Example, list_examples
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 from permitry.rules.configured import ConfiguredRule
+from permitry_ops.coverage.examples import Example, list_examples
 from permitry_ops.coverage.parts import Part, ask, list_parts, truth_of
 from permitry_ops.coverage.probes import Probe, same
 from permitry_ops.diff.ways import Truth
@@ -94,11 +94,10 @@ def measure(
 
     A golden case tries the rules that decide it, and an example its own rule: no more than it says something about.
     """
-    reader = READER.with_records(rules.records)
     found = []
     for rule in counted:
         draft = drafts.get(rule.id)
-        examples = () if draft is None else tuple(list_examples(draft, rules.templates, rules.tools, reader))
+        examples = () if draft is None else tuple(list_examples(draft, rules))
         known_as = same(rule)
         found.append(_measure_rule(rule, [each for each in probes if known_as in each.decider.known], examples))
     return Coverage(tuple(found))

@@ -5,17 +5,17 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.extract import ReadActions
 from permitry.conditions.match import Match
 from permitry.conditions.scope import Scope
 from permitry.config.drafts import RuleDraft
-from permitry.config.examples import READER, Example, example_problems, list_examples
+from permitry.config.examples import READER, example_problems
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.configured import ConfiguredRule
+from permitry_ops.coverage.examples import Example, list_examples
 from permitry_ops.coverage.mutants import Mutant
 from permitry_ops.coverage.parts import ask
 from permitry_ops.coverage.probes import Probe, same
@@ -72,22 +72,19 @@ class Judge:
         examples = self._examples_of(mutant.rule, draft)
         if all(_ask_example(scope, each, is_permission=is_permission) == before for each, before in examples):
             return ""
-        problems = example_problems(draft, scope, self.rules.templates, self.rules.tools, self._reader)
+        reader = READER.with_records(self.rules.records)
+        problems = example_problems(draft, scope, self.rules.templates, self.rules.tools, reader)
         found = next(problems, None)
         return "" if found is None else f"{found.path}:{found.line}"
 
     def _examples_of(self, rule: ConfiguredRule, draft: RuleDraft) -> Sequence[tuple[Example, _Answer]]:
         """Return the examples of a rule, and what it says of them."""
         if rule.id not in self._examples:
-            every = list_examples(draft, self.rules.templates, self.rules.tools, self._reader)
             is_permission = rule.effect is Verdict.ALLOW
+            every = list_examples(draft, self.rules)
             asked = [(each, _ask_example(rule.scope, each, is_permission=is_permission)) for each in every]
             self._examples[rule.id] = asked
         return self._examples[rule.id]
-
-    @property
-    def _reader(self) -> ReadActions:
-        return READER.with_records(self.rules.records)
 
     def _noticed_by_call(self, mutant: Mutant) -> str:
         """Return the name of a call that is decided otherwise than is wanted; empty where there is none."""

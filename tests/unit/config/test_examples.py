@@ -6,9 +6,6 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from permitry.config.drafts import drafts_of
-from permitry.config.examples import list_examples
-from permitry.config.load import load_rules
 from permitry.errors import Problem
 
 Load = Callable[[str], tuple[Problem, ...]]
@@ -272,24 +269,3 @@ def test_an_example_says_what_the_user_wrote(told: Callable[..., list[str]]) -> 
     silent, unasked = '{ args = { to = "AT2" } }', '{ args = { to = "AT1" }, prompt = "AT1" }'
     assert told("allow", *lines, f"match = [{good}, {silent}]", f"no_match = [{other}, {unasked}]") == []
     assert len(told("allow", *lines, f"match = [{other}, {unasked}]", f"no_match = [{good}, {silent}]")) == 4
-
-
-# What they say something about -------------------------------------------------------------------------------------
-
-
-def test_an_example_is_a_request_and_what_it_leaves_of_a_scope(tmp_path: Path) -> None:
-    """Those that must match first; a condition that it does not give is taken to hold, as are tools."""
-    path = tmp_path / "rules.toml"
-    lines = ('tools = ["pay"]', "when.args.amount = 5", 'when.mode = "x"')
-    examples = ('no_match = [{ tool = "pay", mode = "y" }]', 'match = [{ mode = "x" }]')
-    path.write_text(_rule("confirm", *lines, *examples), encoding="utf-8")
-    rules = load_rules(path)
-    (rule,) = rules.rules
-    found = list(list_examples(drafts_of(rules).rules["r"], {}, {}))
-    assert [(each.request.call.tool, each.request.context.mode) for each in found] == [("example", "x"), ("pay", "y")]
-    left = [each.narrow(rule.scope) for each in found]
-    assert [len(each.selectors) for each in left] == [0, 1]
-    assert [[type(part).__name__ for part in each.when.plain] for each in left] == [
-        ["ModeCondition"],
-        ["ModeCondition"],
-    ]
