@@ -8,6 +8,7 @@ from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, check_type, incoming, plain_id
 from permitry.messages.outgoing import base64_text, function_name, needed_id, text_only, with_images
+from permitry.messages.plain import is_result
 
 __all__ = ["call_message", "calls_in", "result_message"]
 
@@ -22,7 +23,7 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     if message.get("type") == "tool_use":
         return [_call(message, partial(_block, message.get("id")))]
     content = message.get("content")
-    if isinstance(content, dict):
+    if isinstance(content, dict) and ("role" in message or not is_result(message)):
         raise CallError("`content` must be text or a list of blocks")
     if not isinstance(content, list) or message.get("role") != "assistant":
         return None

@@ -8,7 +8,7 @@ from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, incoming, plain_id
 
-__all__ = ["call_from_object", "call_message", "calls_in", "result_message"]
+__all__ = ["call_from_object", "call_message", "calls_in", "is_result", "result_message"]
 
 _ORIGIN = "plain"
 
@@ -17,10 +17,15 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     """Return the one call of a plain object, or None for another shape."""
     # An object with a role or a type is a message; what looks like a call in it may have run already. One
     # with a result is our own reply.
-    if {"name", "ok", "content"} <= set(message):
+    if is_result(message):
         return []
     is_plain = {"name", "arguments"} <= set(message) and not {"role", "type"} & set(message)
     return [call_from_object(message, _ORIGIN)] if is_plain else None
+
+
+def is_result(message: Message) -> bool:
+    """Return whether a message is the plain result of a call."""
+    return {"name", "ok", "content"} <= set(message)
 
 
 def call_message(call: ToolCall) -> dict[str, Any]:

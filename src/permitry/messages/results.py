@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from permitry.messages.incoming import Message, plain_id
+from permitry.messages.plain import is_result
 
 __all__ = ["RecordedResult", "results_in"]
 
@@ -28,7 +29,7 @@ def results_in(message: object) -> Iterator[RecordedResult]:
         yield _result(message.get("tool_call_id"), message.get("name"), message.get("content"))
     elif str(message.get("type")).endswith("_call_output"):
         yield _result(message.get("call_id"), None, message.get("output"))
-    elif {"name", "ok", "content"} <= message.keys():
+    elif is_result(message):
         yield _result(message.get("id"), message["name"], message["content"], ok=message["ok"] is True)
     else:
         yield from _in_parts(message)

@@ -77,6 +77,20 @@ def test_content_that_is_one_object_is_an_error(content: dict[str, Any]) -> None
         calls_in({"role": "assistant", "content": content})
 
 
+@for_each(
+    "message",
+    [
+        {"role": "assistant", "name": "look", "ok": True, "content": _BLOCK},
+        {"type": "message", "content": _BLOCK},
+    ],
+)
+def test_only_a_plain_result_has_an_object(message: dict[str, Any]) -> None:
+    """A message of the assistant stays one, whatever other keys it has."""
+    assert calls_in({"name": "look", "ok": True, "content": _BLOCK}) == []
+    with pytest.raises(CallError, match="`content` must be text or a list of blocks"):
+        calls_in(message)
+
+
 @for_each("block", ["text", None, [_BLOCK]])
 def test_a_block_that_is_no_object_is_an_error(block: object) -> None:
     """It is not skipped in silence."""

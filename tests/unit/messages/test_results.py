@@ -16,6 +16,7 @@ _BLOCKS = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "t
         ({"type": "custom_tool_call_output", "call_id": "c1", "output": _BLOCKS}, [RecordedResult("c1", None, "a\nb")]),
         ({"id": 7, "name": "look", "ok": True, "content": "x"}, [RecordedResult("7", "look", "x")]),
         ({"name": "look", "ok": False, "content": "x"}, [RecordedResult(None, "look", "x", ok=False)]),
+        ({"name": "look", "ok": True, "content": {"a": [1]}}, [RecordedResult(None, "look", {"a": [1]})]),
         ({"role": "tool", "content": {"a": [1]}}, [RecordedResult(None, None, {"a": [1]})]),
         ({"role": "tool", "content": [{"a": 1}]}, [RecordedResult(None, None, [{"a": 1}])]),
         (
