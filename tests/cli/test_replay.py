@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -43,6 +44,7 @@ def test_a_change_of_rules_is_shown(cli: Callable[..., Outcome], files: list[str
     picture = tmp_path / "a.svg"
     code, out, _ = cli("replay", *sessions, "--rules", block, "--against", allow, "--plot", str(picture))
     assert code == 0
+    assert out.endswith("\ncalls that are decided otherwise: 0 looser, 2 stricter\n")
     assert "4 calls of 2 sessions" in out
     assert f"allow   block  say   says      2  {sessions[0]}:1" in out
     assert "sessions that would lose a call: 2 of 2" in out
@@ -55,6 +57,60 @@ def test_without_a_change_there_is_no_table_of_changes(cli: Callable[..., Outcom
     _, out, _ = cli("replay", *sessions, "--rules", allow, "--against", allow)
     assert "what changes" not in out
     assert "by rule" in out
+
+
+@pytest.mark.parametrize(
+    ("rules", "words", "code"),
+    [
+        ((0, 1), [], 1),
+        ((0, 1), ["--fail-on", "looser"], 1),
+        ((0, 1), ["--fail-on", "any"], 1),
+        ((0, 1), ["--fail-on", "none"], 0),
+        ((1, 0), [], 0),
+        ((1, 0), ["--fail-on", "looser"], 0),
+        ((1, 0), ["--fail-on", "any"], 1),
+        ((0, 0), ["--fail-on", "any"], 0),
+    ],
+)
+def test_a_looser_verdict_fails(
+    cli: Callable[..., Outcome], files: list[str], rules: tuple[int, int], words: list[str], code: int
+) -> None:
+    """Unless something else is asked for."""
+    now, before = rules
+    found, out, _ = cli("replay", files[2], "--rules", files[now], "--against", files[before], *words, "--json")
+    counted = json.loads(out)
+    assert found == code
+    assert (counted["looser"], counted["stricter"]) == (int(now < before), int(now > before))
+
+
+def test_without_other_rules_nothing_is_looser(cli: Callable[..., Outcome], files: list[str]) -> None:
+    """Messages have no decisions, so that what is to fail cannot be found."""
+    code, out, err = cli("replay", files[2], "--rules", files[0], "--fail-on", "looser")
+    assert (code, out) == (4, "")
+    assert "`--fail-on looser` needs `--against`" in err
+
+
+def test_a_record_is_compared_with_its_own_decisions(
+    cli: Callable[..., Outcome], workspace: Path, tmp_path: Path
+) -> None:
+    """Which makes the command fail where that is asked for."""
+    record, rules = tmp_path / "audit.db", tmp_path / "loose.toml"
+    rules.write_text(_RULES.format(effect="allow").replace('"say"', '"run_shell"'))
+    call = json.dumps({"name": "run_shell", "arguments": {"command": "rm x"}})
+    places = ["--workspace", workspace, "--record", record, "--unattended", "block"]
+    cli("run", "-", "--rules", "permitry:coding-agent", *places, stdin=f"{call}\n")
+    code, out, _ = cli("replay", record, "--rules", rules)
+    assert (code, out.splitlines()[-1]) == (0, "calls that are decided otherwise: 1 looser, 0 stricter")
+    assert cli("replay", record, "--rules", rules, "--fail-on", "looser")[0] == 1
+
+
+def test_a_pipe_is_read_once(cli: Callable[..., Outcome], files: list[str], tmp_path: Path) -> None:
+    """Its first line is not lost to a look at what it is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", files[2], pipe]):
+        _, out, _ = cli("replay", pipe, "--rules", files[0], "--json")
+    assert json.loads(out)["calls"] == 2
 
 
 def test_bad_input_names_its_place(cli: Callable[..., Outcome], files: list[str], tmp_path: Path) -> None:

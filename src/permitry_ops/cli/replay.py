@@ -2,25 +2,27 @@
 
 import argparse
 import json
-import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, number_lines, open_lines, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import default_to_read
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
-from permitry.errors import CallError
+from permitry.core.decision import Verdict
+from permitry.errors import CallError, PermitryError
 from permitry.guard.session import Session
 from permitry.store.records import RecordFilter, is_record, record_name, records_at
 from permitry_ops.cli.tool_list import circumstances_from
+from permitry_ops.replay.progress import Progress
 from permitry_ops.replay.record import replay_record
 from permitry_ops.replay.replay import Recording, replay
-from permitry_ops.replay.tally import Tally
+from permitry_ops.replay.tally import Loss, Tally
 
 if TYPE_CHECKING:
     from permitry.core.policy import AuthorizationPolicy
@@ -37,6 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("sessions", nargs="*", metavar="SESSION.jsonl", help=sessions)
     add_rules_option(parser)
     add("--against", action="append", metavar="FILE", help="the rules to compare with; may be given again")
+    ways = "exit with 1 where a call is decided so; default: looser with --against, else none"
+    add("--fail-on", choices=("looser", "any", "none"), metavar="WAY", help=f"looser, any or none: {ways}")
     add("--session-key", metavar="KEY", help="a key of the lines whose value names the session, as in a log of several")
     add("--task-key", metavar="KEY", help="a key of the lines whose value names the task of a session")
     add_tools_option(parser)
@@ -54,11 +58,12 @@ def execute(options: argparse.Namespace) -> ExitCode:
     options.sessions = options.sessions or [default_to_read()]
     # The rules have to be right before a long run begins.
     _policies(options)
-    tally = Tally()
-    _show_progress(0, options, tally)
-    for number, part in enumerate(_parts(options), 1):
+    fail_on = _fail_on(options)
+    tally, progress = Tally(), Progress(len(options.sessions))
+    progress.begin()
+    for part in _parts(options, progress):
         tally.add(part)
-        _show_progress(number, options, tally)
+        progress.finish_file(part.calls)
     if options.plot is not None:
         from permitry_ops.replay.plot import plot
 
@@ -66,20 +71,40 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if options.json:
         print(json.dumps(tally.to_dict()))
     else:
-        _print(tally, is_compared=bool(options.against))
-    return ExitCode.INVALID if tally.bad else ExitCode.OK
+        _print(tally)
+        if options.against or any(map(_has_decisions, options.sessions)):
+            print(_outcome(tally))
+    if tally.bad:
+        return ExitCode.INVALID
+    return ExitCode.FAILED if _counts(tally)[fail_on] else ExitCode.OK
 
 
-def _show_progress(number: int, options: argparse.Namespace, tally: Tally) -> None:
-    """Show on a terminal how far it is; without a thread, as processes are forked meanwhile."""
-    if sys.stderr.isatty():
-        end = "\n" if number == len(options.sessions) else ""
-        print(
-            f"\r{number} of {len(options.sessions)} files, {tally.calls:,} calls", end=end, file=sys.stderr, flush=True
+def _fail_on(options: argparse.Namespace) -> str:
+    """Return what makes the command fail.
+
+    Raises: `PermitryError` where there is nothing to compare with.
+    """
+    default = "looser" if options.against else "none"
+    wanted = options.fail_on or default
+    is_compared = options.against or all(map(_has_decisions, options.sessions))
+    if wanted != "none" and not is_compared:
+        raise PermitryError(
+            f"`--fail-on {wanted}` needs `--against`: messages have no decisions to compare with, as records do"
         )
+    return str(wanted)
 
 
-def _parts(options: argparse.Namespace) -> Iterator[Tally]:
+def _has_decisions(name: str) -> bool:
+    # What can be read once alone, such as a pipe, is not looked into.
+    return name != "-" and not Path(name).is_fifo() and is_record(name)
+
+
+def _counts(tally: Tally) -> dict[str, int]:
+    """Return how many calls make the command fail, by the words of `--fail-on`."""
+    return {"none": 0, "looser": tally.looser, "any": tally.looser + tally.stricter}
+
+
+def _parts(options: argparse.Namespace, progress: Progress) -> Iterator[Tally]:
     work = partial(_replay, options)
     if options.ray:
         from permitry_ops.replay.cluster import spread
@@ -90,24 +115,24 @@ def _parts(options: argparse.Namespace) -> Iterator[Tally]:
         return
     workers = min(options.workers, len(options.sessions))
     if workers <= 1:
-        yield from map(work, options.sessions)
+        yield from map(partial(work, watch=progress.watch), options.sessions)
         return
     with ProcessPoolExecutor(workers) as pool:
         yield from pool.map(work, options.sessions)
 
 
-def _replay(options: argparse.Namespace, name: str) -> Tally:
+def _replay(options: argparse.Namespace, name: str, *, watch: Callable[[Iterable[Any]], Iterator[Any]] = iter) -> Tally:
     policy, against = _policies(options)
     given = None if options.workspace is None else str(Path(options.workspace).resolve())
     here = given or str(Path.cwd())
-    if name != "-" and is_record(name):
-        records = records_at(name, RecordFilter())
+    if _has_decisions(name):
+        records = watch(records_at(name, RecordFilter()))
         return replay_record(
             records, policy, against, name=record_name(name), circumstances=circumstances_from(options, here)
         )
     with open_lines(name) as stream:
         return replay(
-            number_lines(stream),
+            watch(number_lines(stream)),
             policy,
             against,
             recording=Recording(name, options.session_key, options.task_key, here),
@@ -122,41 +147,54 @@ def _policies(options: argparse.Namespace) -> "tuple[AuthorizationPolicy, Author
     return policy, RuleCache().load([Origin(name) for name in options.against]).policy()
 
 
-def _print(tally: Tally, *, is_compared: bool) -> None:
+def _print(tally: Tally) -> None:
     from rich.console import Console
 
     from permitry.cli.tables import counts_table
 
-    console = Console(soft_wrap=True)
+    console = Console(soft_wrap=True, highlight=False)
     rate = tally.calls / tally.seconds if tally.seconds else 0.0
-    shares = ", ".join(
-        f"{verdict} {_share(tally.verdicts[verdict], tally.calls)}" for verdict in ("allow", "confirm", "block")
-    )
-    console.print(
-        f"{tally.calls:,} calls of {tally.sessions:,} sessions, {rate:,.0f} a second: {shares}", highlight=False
-    )
-    tables: list[tuple[str, tuple[str, ...], Iterable[tuple[str, ...]]]] = []
-    if tally.changes or is_compared:
-        rows = [(*key, f"{n:,}", tally.places.get(key, "")) for key, n in tally.changes.most_common(_MOST)]
-        tables.append(("what changes", ("before", "now", "tool", "rule", "calls", "first"), rows))
-    rules = [(*key, f"{n:,}", tally.places.get((key[0],), "")) for key, n in tally.rules.most_common(_MOST)]
-    unjudged = [(reason, f"{n:,}", tally.places["unjudged", reason]) for reason, n in tally.unjudged.most_common()]
-    tables.append(("not judged", ("reason", "calls", "first"), unjudged))
-    tables.append(("by rule", ("rule", "verdict", "calls", "first"), rules))
-    tools = [(*key, f"{n:,}") for key, n in tally.tools.most_common(_MOST)]
-    tables.append(("by tool", ("tool", "verdict", "calls"), tools))
-    lost = [
-        (task, loss.verdict.value, f"{loss.sessions:,}", f"{loss.calls:,}", loss.first)
-        for task, loss in tally.most_lost()[:_MOST]
-    ]
-    tables.append(("what each task loses", ("task", "verdict", "sessions", "calls", "first"), lost))
-    for title, columns, lines in tables:
-        counts_table(console, title, columns, lines)
+    shares = (f"{each.value} {_share(tally.verdicts[each.value], tally.calls)}" for each in Verdict)
+    said = f"{tally.calls:,} calls of {tally.sessions:,} sessions, {rate:,.0f} a second"
+    console.print(f"{said}: {', '.join(shares)}")
+    for title, columns, rows in _tables(tally):
+        counts_table(console, title, columns, rows)
     for verdict, word in (("block", "would lose a call"), ("confirm", "would be asked")):
-        console.print(f"sessions that {word}: {tally.lost[verdict]:,} of {tally.sessions:,}", highlight=False)
+        console.print(f"sessions that {word}: {tally.lost[verdict]:,} of {tally.sessions:,}")
     more = f", and those of {tally.unlisted:,} more sessions" if tally.unlisted else ""
-    console.print(f"tasks that would be asked, or lose a call: {len(tally.tasks):,}{more}", highlight=False)
-    tell(f"{tally.places.get(('bad', error), '')}: {error} ({n:,} lines)" for error, n in tally.bad.most_common(_MOST))
+    console.print(f"tasks that would be asked, or lose a call: {len(tally.tasks):,}{more}")
+    for error, count in tally.bad.most_common(_MOST):
+        tell([f"{tally.places.get(('bad', error), '')}: {error} ({count:,} lines)"])
+
+
+def _tables(tally: Tally) -> Iterator[tuple[str, tuple[str, ...], Iterable[tuple[str, ...]]]]:
+    """Yield the title, the columns and the rows of each table."""
+    columns: tuple[str, ...] = ("before", "now", "tool", "rule", "calls", "first")
+    yield "what changes", columns, _rows(tally, tally.changes, _MOST)
+    unjudged = Counter({("unjudged", reason): n for reason, n in tally.unjudged.items()})
+    yield "not judged", ("reason", "calls", "first"), (row[1:] for row in _rows(tally, unjudged))
+    yield "by rule", ("rule", "verdict", "calls", "first"), _rows(tally, tally.rules, _MOST)
+    tools = [(*key, f"{n:,}") for key, n in tally.tools.most_common(_MOST)]
+    yield "by tool", ("tool", "verdict", "calls"), tools
+    columns = ("task", "verdict", "sessions", "calls", "first")
+    yield "what each task loses", columns, map(_task_row, tally.most_lost()[:_MOST])
+
+
+def _rows(tally: Tally, counts: Counter[Any], most: int | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield the most frequent kinds of call, how many they are, and where the first is."""
+    for key, count in counts.most_common(most):
+        first = tally.places.get(key) or tally.places.get(key[:1], "")
+        yield *key, f"{count:,}", first
+
+
+def _task_row(lost: tuple[str, Loss]) -> tuple[str, ...]:
+    task, loss = lost
+    return task, loss.verdict.value, f"{loss.sessions:,}", f"{loss.calls:,}", loss.first
+
+
+def _outcome(tally: Tally) -> str:
+    unjudged = f", {tally.unjudged.total():,} not judged" if tally.unjudged else ""
+    return f"calls that are decided otherwise: {tally.looser:,} looser, {tally.stricter:,} stricter{unjudged}"
 
 
 def _share(count: int, of: int) -> str:

@@ -38,6 +38,16 @@ class Loss:
         self.calls += other.calls
         self.sessions += sessions
 
+    def to_dict(self, task: str) -> dict[str, Any]:
+        """Return what a task loses as plain JSON."""
+        return {
+            "task": task,
+            "verdict": self.verdict.value,
+            "calls": self.calls,
+            "sessions": self.sessions,
+            "first": self.first,
+        }
+
 
 @attrs.define
 class Replayed:
@@ -152,6 +162,16 @@ class Tally:
         for key, place in other.places.items():
             self.places.setdefault(key, place)
 
+    @property
+    def looser(self) -> int:
+        """How many calls are decided less strictly now."""
+        return sum(n for (old, new, *_), n in self.changes.items() if Verdict(new) < Verdict(old))
+
+    @property
+    def stricter(self) -> int:
+        """How many calls are decided more strictly now."""
+        return self.changes.total() - self.looser
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain JSON."""
         return {
@@ -170,14 +190,10 @@ class Tally:
                 {**dict(zip(_CHANGE, key, strict=True)), "calls": n, "first": self.places.get(key)}
                 for key, n in self.changes.most_common()
             ],
+            "looser": self.looser,
+            "stricter": self.stricter,
             "sessions_with_a_loss": dict(self.lost),
-            "tasks_with_a_loss": [
-                {
-                    "task": task, "verdict": loss.verdict.value, "calls": loss.calls, "sessions": loss.sessions,
-                    "first": loss.first,
-                }
-                for task, loss in self.most_lost()
-            ],
+            "tasks_with_a_loss": [loss.to_dict(task) for task, loss in self.most_lost()],
             "sessions_of_unlisted_tasks": self.unlisted,
             "unjudged": [
                 {"reason": reason, "calls": n, "first": self.places.get(("unjudged", reason))}
