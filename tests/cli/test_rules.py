@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.tables import for_each
 
-from permitry.cli._row import Row
+from permitry.cli._row import COLUMNS, Row, lines_of
 from permitry.cli.tables import rule_table
 from permitry.config.catalogue import find_shipped
 from permitry.config.layers import find_layers
@@ -47,6 +47,12 @@ effect = "confirm"
 tools = ["search"]
 when.args.limit = { gt = 100 }
 match = [{ args = { limit = 101 } }]
+"""
+_NEW_RULE = """[[rule]]
+id = "new-and-with-a-much-longer-name-than-any-other"
+effect = "block"
+tools = ["new"]
+
 """
 KEYS = ["rule", "phase", "priority", "effect", "about", "layer", "source", "examples"]
 BUILT_IN = ["present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"]
@@ -146,6 +152,10 @@ def test_what_was_dropped_is_reported_below(
     assert list(last) == ["notice"]
     assert "permission `wish` dropped" in last["notice"]
     assert "permission `wish` dropped" in cli("rules")[1].splitlines()[-1]
+    code, _, err = cli("rules", "--rule", "wish")
+    assert code == 4
+    assert "there is no rule `wish` in force; " in err
+    assert "permission `wish` dropped" in err
 
 
 def test_the_table_has_a_line_a_rule(cli: Callable[..., Outcome]) -> None:
@@ -154,9 +164,69 @@ def test_the_table_has_a_line_a_rule(cli: Callable[..., Outcome]) -> None:
     head, *lines = out.splitlines()
     assert code == 0
     assert head.split() == ["phase", "priority", "id", "effect", "about", "layer", "source", "examples"]
-    assert [line.split()[2] for line in lines] == [
+    assert [line.split("\t")[2] for line in lines] == [
         json.loads(line)["rule"] for line in cli("rules", "--rules", "permitry:coding-agent", "--json")[1].splitlines()
     ]
+
+
+def test_the_whole_text_goes_to_other_programs() -> None:
+    """One line a rule, however long, and no text makes a cell or a line."""
+    row = Row("a", "permission", None, "allow", "x" * 300 + "\t\n\x1b", "user", "f:1", ("b", "c"))
+    head, line = lines_of([row], COLUMNS)
+    assert head.split("\t") == list(COLUMNS)
+    about = "x" * 300 + "\\t\\n\\u001b"
+    assert line.split("\t") == ["permission", "", "a", "allow", about, "user", "f:1", "2: b, c"]
+
+
+def test_a_rule_that_comes_changes_no_other_line(
+    cli: Callable[..., Outcome], workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `diff` shows what changed; without places, which move."""
+    monkeypatch.chdir(workspace)
+    old, new = RULES, RULES.replace("[[rule]]", _NEW_RULE + "[[rule]]", 1)
+    for words in ([], ["--json"]):
+        listed = []
+        for text in (old, new):
+            Path("rules.toml").write_text(text, encoding="utf-8")
+            listed.append(cli("rules", "--rules", "rules.toml", "--no-source", *words)[1].splitlines())
+        assert len(set(listed[1]) - set(listed[0])) == 1
+        assert set(listed[0]) < set(listed[1])
+
+
+@for_each(
+    ("words", "ids"),
+    [
+        (["--rule", "late"], ["late"]),
+        (["--rule", "late", "--rule", "marks"], ["late", "marks"]),
+        (["--layer", "built-in"], ["ignore-list", "plan-mode", "present-plan", "read-only", "template", "yolo"]),
+        (["--layer", "rules.toml"], ["args", "late", "logs", "marks"]),
+        (["--layer", "rules.toml", "--rule", "late", "--rule", "yolo"], ["late"]),
+        (["--layer", "admin"], []),
+    ],
+)
+@pytest.mark.usefixtures("listed")
+def test_some_rules_are_asked_for(
+    cli: Callable[..., Outcome], objects: Objects, words: list[str], ids: list[str]
+) -> None:
+    """By id, by layer, or both."""
+    code, out, _ = cli("rules", "--rules", "rules.toml", "--json", *words)
+    assert (code, sorted(row["rule"] for row in objects(out))) == (0, ids)
+
+
+@for_each(
+    ("words", "said"),
+    [
+        (["--rule", "lat"], "there is no rule `lat` in force; did you mean `late`?"),
+        (["--rule", "qqqqqq"], "there is no rule `qqqqqq` in force; `permitry rules` lists all"),
+        (["--layer", "usr"], "there is no layer `usr` in force; did you mean `user`?"),
+    ],
+)
+@pytest.mark.usefixtures("listed")
+def test_what_is_not_there_is_an_error(cli: Callable[..., Outcome], words: list[str], said: str) -> None:
+    """An empty answer would read as that of a rule that does nothing."""
+    code, out, err = cli("rules", "--rules", "rules.toml", *words)
+    assert (code, out) == (4, "")
+    assert said in err
 
 
 def test_rules_that_do_not_load_are_refused(cli: Callable[..., Outcome]) -> None:
@@ -179,7 +249,7 @@ def test_the_text_of_no_shipped_set_is_refused(cli: Callable[..., Outcome]) -> N
 
 def _drawn(row: Row, width: int) -> str:
     stream = io.StringIO()
-    rule_table(Console(file=stream, width=width, force_terminal=True, color_system=None), [row], [])
+    rule_table(Console(file=stream, width=width, force_terminal=True, color_system=None), [row], COLUMNS)
     return stream.getvalue()
 
 

@@ -2,10 +2,11 @@
 
 import io
 
+import attrs
 import pytest
 from rich.console import Console
 
-from permitry.cli._row import Row
+from permitry.cli._row import COLUMNS, Row
 from permitry.cli.tables import rule_table, tool_table
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 
@@ -27,31 +28,43 @@ def console() -> Console:
     return Console(record=True, width=40, file=io.StringIO())
 
 
-def test_a_rule_is_one_line_for_other_programs(console: Console) -> None:
-    """However narrow the console is, with its examples."""
-    rule_table(console, [ROW], [])
-    _, line = console.export_text().splitlines()
-    assert line.split()[:5] == ["restriction", "150", "no-keys", "block", "@shell"]
-    assert "2: cat key, less key" in line
+def _terminal(width: int) -> Console:
+    return Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
 
 
 def test_on_a_narrow_terminal_examples_are_counted() -> None:
     """There is no room for them."""
-    console = Console(record=True, width=120, file=io.StringIO(), force_terminal=True)
-    rule_table(console, [ROW], [])
+    console = _terminal(120)
+    rule_table(console, [ROW], COLUMNS)
     shown = console.export_text()
     assert "cat key" not in shown
     assert shown.split()[-1] == "2"
 
 
-def test_no_text_of_a_rule_is_a_line_of_its_own(console: Console) -> None:
-    """Nor does anything in it steer the terminal; notices come below."""
-    rule_table(console, [Row("a\nb", "permission", None, "allow", "x\x1b[2J", "user", "f:1")], ["n\nm"])
+def test_a_rule_that_is_asked_for_is_whole() -> None:
+    """Its cells are folded where there is no room."""
+    console = _terminal(100)
+    rule_table(console, [attrs.evolve(ROW, about="cat " * 40)], COLUMNS, is_whole=True)
+    shown = console.export_text()
+    assert shown.count("cat") == 41
+    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
+
+
+def test_columns_may_be_left_out() -> None:
+    """Such as the places."""
+    console = _terminal(150)
+    rule_table(console, [ROW], ("id", "effect"))
+    assert console.export_text().split() == ["id", "effect", "no-keys", "block"]
+
+
+def test_no_text_of_a_rule_is_a_line_of_its_own() -> None:
+    """Nor does anything in it steer the terminal."""
+    console = _terminal(150)
+    rule_table(console, [Row("a\nb", "permission", None, "allow", "x\x1b[2J", "user", "f:1")], COLUMNS)
     lines = console.export_text().splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 2
     assert "a\\nb" in lines[1]
     assert "\\u001b" in lines[1]
-    assert lines[2] == "n\\nm"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,12 @@
 """One line of `permitry rules`; apart from the table, because that needs rich."""
 
+from collections.abc import Iterable, Iterator, Mapping
+
 import attrs
+
+from permitry.core.texts import one_line
+
+COLUMNS = ("phase", "priority", "id", "effect", "about", "layer", "source", "examples")
 
 
 @attrs.frozen
@@ -15,3 +21,28 @@ class Row:
     layer: str
     source: str
     examples: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> Mapping[str, str]:
+        """The texts of the columns, whole and without line ends."""
+        count = len(self.examples)
+        texts = {
+            "phase": self.phase,
+            "priority": "" if self.priority is None else str(self.priority),
+            "id": self.rule,
+            "effect": self.effect,
+            "about": self.about,
+            "layer": self.layer,
+            "source": self.source,
+            "examples": f"{count}: {', '.join(self.examples)}" if count else "0",
+        }
+        return {name: one_line(text) for name, text in texts.items()}
+
+
+def lines_of(rows: Iterable[Row], columns: Iterable[str]) -> Iterator[str]:
+    """Yield a line of names, and one for each row, the cells separated by tabs: no row changes the line of another."""
+    names = list(columns)
+    yield "\t".join(names)
+    for row in rows:
+        cells = row.cells
+        yield "\t".join(cells[name].replace("\t", "\\t") for name in names)

@@ -9,24 +9,31 @@ from typing import cast
 
 import attrs
 
-from permitry.cli._row import Row
+from permitry.cli._row import COLUMNS, Row, lines_of
 from permitry.cli.inputs import add_rules_option
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.drafts import Drafts, RuleDraft, drafts_of
 from permitry.config.layers import find_layers
 from permitry.config.load import Origin, RuleSet, load_rules
-from permitry.config.named import explain_missing
+from permitry.config.named import explain_missing, nearest
 from permitry.config.schema import ExampleTable
 from permitry.core.rule import AuthorizationRule, phase_of
+from permitry.core.texts import one_line
 from permitry.errors import PermitryError
 
 __all__ = ["configure"]
+
+_LAYERS = ("built-in", "shipped", "user", "project", "admin")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry rules`."""
     add_rules_option(parser)
+    add = parser.add_argument
+    add("--rule", action="append", metavar="ID", help="only the rule with this id, in full; may be given again")
+    add("--layer", action="append", metavar="NAME", help="only rules of this layer, such as user; may be given again")
+    add("--no-source", action="store_true", help="leave out where rules are, as what moves is no change to `diff`")
     parser.add_argument("--json", action="store_true", help="print one JSON object a rule, and nothing else")
     parser.add_argument("--show", metavar="SET", help="print the text of a shipped set, such as permitry:publishing")
     parser.set_defaults(execute=execute)
@@ -41,17 +48,45 @@ def execute(options: argparse.Namespace) -> ExitCode:
     origins = find_layers(Path()) if named is None else [Origin(name) for name in named]
     rules = load_rules(origins)
     rows = list(_rows(rules, _layers(rules, origins, is_named=named is not None)))
+    _check(options.layer, {row.layer for row in rows}.union(_LAYERS), "layer")
+    _check(options.rule, {row.rule for row in rows}, "rule", rules.notices)
+    _print(options, [row for row in rows if _is_wanted(row, options)], rules.notices)
+    return ExitCode.OK
+
+
+def _check(names: Iterable[str] | None, known: set[str], kind: str, notices: Iterable[str] = ()) -> None:
+    """Raise for a name that is not known, with what a notice says of it."""
+    for name in names or ():
+        if name not in known:
+            why = [notice for notice in notices if f"`{name}`" in notice]
+            hint = why or [nearest(name, known, otherwise="`permitry rules` lists all")]
+            raise PermitryError("; ".join([f"there is no {kind} `{name}` in force", *hint]))
+
+
+def _is_wanted(row: Row, options: argparse.Namespace) -> bool:
+    is_asked_for = options.rule is None or row.rule in options.rule
+    return is_asked_for and (options.layer is None or row.layer in options.layer)
+
+
+def _print(options: argparse.Namespace, rows: list[Row], notices: Iterable[str]) -> None:
     if options.json:
+        left_out = ("source",) if options.no_source else ()
         for row in rows:
-            print(json.dumps(attrs.asdict(row)))
-        for notice in rules.notices:
+            print(json.dumps({name: value for name, value in attrs.asdict(row).items() if name not in left_out}))
+        for notice in notices:
             print(json.dumps({"notice": notice}))
-    else:
+        return
+    columns = [name for name in COLUMNS if name != "source" or not options.no_source]
+    if sys.stdout.isatty():
         from permitry.cli.render import console_on
         from permitry.cli.tables import rule_table
 
-        rule_table(console_on(sys.stdout), rows, rules.notices)
-    return ExitCode.OK
+        rule_table(console_on(sys.stdout), rows, columns, is_whole=options.rule is not None)
+    else:
+        for line in lines_of(rows, columns):
+            print(line)
+    for notice in notices:
+        print(one_line(notice))
 
 
 def _text_of(name: str) -> str:

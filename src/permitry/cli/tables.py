@@ -16,22 +16,28 @@ if TYPE_CHECKING:
 
 _WIDE = 140
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
-_COLUMNS = ("phase", "priority", "id", "effect", "about", "layer", "source", "examples")
+_SHORTENED = ("about", "examples")
 
 
-def rule_table(console: Console, rows: Iterable["Row"], notices: Iterable[str]) -> None:
-    """Print the rules as a table, and the notices below; where there is room with examples, else with their number."""
-    table = _table(console, _COLUMNS)
+def rule_table(console: Console, rows: Iterable["Row"], columns: Iterable[str], *, is_whole: bool = False) -> None:
+    """Print columns of the rules as a table.
+
+    Unless it is to be whole, what they are about is cut where there is no room, and examples may only be counted.
+    """
+    names = list(columns)
+    table = _table(console, names)
     for row in rows:
-        examples = _examples(row, is_wide=console.width >= _WIDE)
-        priority = "" if row.priority is None else str(row.priority)
-        table.add_row(
-            row.phase, priority, _whole(row.rule), Text(row.effect, _COLOURS.get(row.effect, "")), _cut(row.about),
-            _whole(row.layer), _whole(row.source), _cut(examples),
-        )  # fmt: skip
+        cells = dict(row.cells)
+        if not is_whole and console.width < _WIDE:
+            cells["examples"] = str(len(row.examples))
+        table.add_row(*(_cell(name, cells[name], is_whole=is_whole) for name in names))
     console.print(table)
-    for notice in notices:
-        console.print(Text(one_line(notice)), soft_wrap=True)
+
+
+def _cell(name: str, text: str, *, is_whole: bool) -> Text:
+    if name == "effect":
+        return Text(text, _COLOURS.get(text, ""))
+    return _cut(text) if name in _SHORTENED and not is_whole else _whole(text)
 
 
 def _table(console: Console, columns: Iterable[str], title: str | None = None) -> Table:
@@ -48,11 +54,6 @@ def _whole(text: str) -> Text:
 
 def _cut(text: str) -> Text:
     return Text(one_line(text), no_wrap=True, overflow="ellipsis")
-
-
-def _examples(row: "Row", *, is_wide: bool) -> str:
-    count = len(row.examples)
-    return f"{count}: {', '.join(row.examples)}" if is_wide and count else str(count)
 
 
 def tool_table(console: Console, specs: Iterable["ToolSpec"], hidden: Container[str]) -> None:
