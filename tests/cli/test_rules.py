@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.tables import for_each
 
-from permitry.cli._row import COLUMNS, Row, lines_of
+from permitry.cli._row import COLUMNS, Row
 from permitry.cli.tables import rule_table
 from permitry.config.catalogue import find_shipped
 from permitry.config.layers import find_layers
@@ -167,15 +167,6 @@ def test_the_table_has_a_line_a_rule(cli: Callable[..., Outcome]) -> None:
     assert [line.split("\t")[2] for line in lines] == [
         json.loads(line)["rule"] for line in cli("rules", "--rules", "permitry:coding-agent", "--json")[1].splitlines()
     ]
-
-
-def test_the_whole_text_goes_to_other_programs() -> None:
-    """One line a rule, however long, and no text makes a cell or a line."""
-    row = Row("a", "permission", None, "allow", "x" * 300 + "\t\n\x1b", "user", "f:1", ("b", "c"))
-    head, line = lines_of([row], COLUMNS)
-    assert head.split("\t") == list(COLUMNS)
-    about = "x" * 300 + "\\t\\n\\u001b"
-    assert line.split("\t") == ["permission", "", "a", "allow", about, "user", "f:1", "2: b, c"]
 
 
 def test_a_rule_that_comes_changes_no_other_line(

@@ -13,10 +13,11 @@ from permitry.cli._row import COLUMNS, Row, lines_of
 from permitry.cli.inputs import add_rules_option
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, find_shipped
+from permitry.config.diagnostics import nearest
 from permitry.config.drafts import Drafts, RuleDraft, drafts_of
 from permitry.config.layers import find_layers
 from permitry.config.load import Origin, RuleSet, load_rules
-from permitry.config.named import explain_missing, nearest
+from permitry.config.named import explain_missing
 from permitry.config.schema import ExampleTable
 from permitry.core.rule import AuthorizationRule, phase_of
 from permitry.core.texts import one_line
@@ -33,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--rule", action="append", metavar="ID", help="only the rule with this id, in full; may be given again")
     add("--layer", action="append", metavar="NAME", help="only rules of this layer, such as user; may be given again")
-    add("--no-source", action="store_true", help="leave out where rules are, as what moves is no change to `diff`")
+    add("--no-source", action="store_true", help="leave out the places of rules, which move")
     parser.add_argument("--json", action="store_true", help="print one JSON object a rule, and nothing else")
     parser.add_argument("--show", metavar="SET", help="print the text of a shipped set, such as permitry:publishing")
     parser.set_defaults(execute=execute)
@@ -70,13 +71,14 @@ def _is_wanted(row: Row, options: argparse.Namespace) -> bool:
 
 def _print(options: argparse.Namespace, rows: list[Row], notices: Iterable[str]) -> None:
     if options.json:
-        left_out = ("source",) if options.no_source else ()
         for row in rows:
-            print(json.dumps({name: value for name, value in attrs.asdict(row).items() if name not in left_out}))
+            print(json.dumps(_to_dict(row, options)))
         for notice in notices:
             print(json.dumps({"notice": notice}))
         return
-    columns = [name for name in COLUMNS if name != "source" or not options.no_source]
+    columns = list(COLUMNS)
+    if options.no_source:
+        columns.remove("source")
     if sys.stdout.isatty():
         from permitry.cli.render import console_on
         from permitry.cli.tables import rule_table
@@ -87,6 +89,13 @@ def _print(options: argparse.Namespace, rows: list[Row], notices: Iterable[str])
             print(line)
     for notice in notices:
         print(one_line(notice))
+
+
+def _to_dict(row: Row, options: argparse.Namespace) -> dict[str, object]:
+    fields = attrs.asdict(row)
+    if options.no_source:
+        del fields["source"]
+    return fields
 
 
 def _text_of(name: str) -> str:

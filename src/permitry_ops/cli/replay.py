@@ -101,7 +101,11 @@ def _has_decisions(name: str) -> bool:
 
 def _counts(tally: Tally) -> dict[str, int]:
     """Return how many calls make the command fail, by the words of `--fail-on`."""
-    return {"none": 0, "looser": tally.looser, "any": tally.looser + tally.stricter}
+    return {
+        "none": 0,
+        "looser": tally.looser,
+        "any": tally.looser + tally.stricter,
+    }
 
 
 def _parts(options: argparse.Namespace, progress: Progress) -> Iterator[Tally]:
