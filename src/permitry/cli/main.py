@@ -37,6 +37,7 @@ _COMMANDS = {
     "diff": "say what a change of rules permits that was not permitted, with a call for each way",
     "test": "check golden cases and the examples in rules",
     "lint": "point out what is odd about rules that load",
+    "fmt": "bring rule files into the one layout, and change nothing that they say",
     "rules": "list the rules in force, in the order of evaluation",
     "trust": "let the permissions of a project count, for its files as they are now",
     "completion": "print what makes a shell complete these words",
@@ -46,8 +47,8 @@ _COMMANDS = {
 _HOSTS, _OPS = "permitry_hosts", "permitry_ops"
 _PACKAGES = {
     "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS, "init": _HOSTS, "setup": _HOSTS,
-    "corpus": _OPS, "diff": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS, "suggest": _OPS,
-    "test": _OPS, "tools": _OPS,
+    "corpus": _OPS, "diff": _OPS, "fmt": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS,
+    "suggest": _OPS, "test": _OPS, "tools": _OPS,
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""
 

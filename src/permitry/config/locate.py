@@ -12,13 +12,13 @@ from typing import NamedTuple, TypeAlias
 
 import attrs
 
-__all__ = ["KeyPath", "Places", "Span", "header_lines", "locate"]
+__all__ = ["STRING", "KeyPath", "Places", "Span", "header_lines", "locate"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY_PART = re.compile(r"""[ \t]*([A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*""")
-_STRING = re.compile(
+STRING = re.compile(
     r'"""(?:[^\\]|\\.)*?"""(?:"{0,2})|' + r"'''.*?'''(?:'{0,2})|" + r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'", re.DOTALL
 )
 _SCALAR = re.compile(r"[^,\]}#\n]+")
@@ -154,7 +154,7 @@ class _Scanner:
         elif self.text[start] == "{":
             self.inline_table(path)
         else:
-            match = _STRING.match(self.text, start) or _SCALAR.match(self.text, start)
+            match = STRING.match(self.text, start) or _SCALAR.match(self.text, start)
             self.at = start + len(match[0].rstrip()) if match else start + 1
         self.places.values[path] = Span(start, self.at)
 
