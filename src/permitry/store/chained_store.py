@@ -127,6 +127,9 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         if unknown := (equal.keys() | other.keys()) - set(NAMES):
             raise TypeError(f"a record cannot be asked for by `{min(unknown)}`")
         conditions = ["number > ?", "number < ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?"]
+        if times[0]:
+            # So that the index of times is used: by the sign, that of numbers is not.
+            conditions = ["+number > ?", "+number < ?", "at >= ?", "at < ?"]
         conditions += [f"{name} IN {_placeholders(values)}" for name, values in equal.items()]
         conditions += [f"coalesce({name}, '') NOT IN {_placeholders(values)}" for name, values in other.items()]
         named = map(self._as_column, chain(*equal.values(), *other.values()))

@@ -35,6 +35,16 @@ def _counters(schema: str, seconds: str) -> tuple[str, ...]:
     )
 
 
+def _indexes(schema: str) -> tuple[str, ...]:
+    """Return what finds records by time, session, verdict and rule; most records have no verdict and no rule."""
+    return (
+        f"CREATE INDEX record_at ON {schema}record (at)",
+        f"CREATE INDEX record_session ON {schema}record (session)",
+        f"CREATE INDEX record_verdict ON {schema}record (verdict) WHERE verdict IS NOT NULL",
+        f"CREATE INDEX record_rule ON {schema}record (rule) WHERE rule IS NOT NULL",
+    )
+
+
 MIGRATIONS = (
     (
         f"CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash BLOB NOT NULL, {_COLUMNS})",
@@ -44,6 +54,7 @@ MIGRATIONS = (
     ),
     _others(""),
     _counters("", "(julianday('now') - 2440587.5) * 86400.0"),
+    _indexes(""),
 )
 
 _TEXTS = ", ".join(f'{name} TEXT COLLATE "C"' for name in NAMES)
@@ -77,5 +88,6 @@ POSTGRES = (
     ),
     _others("permitry."),
     _counters("permitry.", "extract(epoch FROM clock_timestamp())::double precision"),
+    _indexes("permitry."),
 )
 """The same for PostgreSQL."""

@@ -179,7 +179,7 @@ def test_nothing_is_written_to_a_form_that_another_process_has_made(new_place: C
         connection.execute("DELETE FROM question")
     with pytest.raises(StoreError, match="newer"):
         place.store.prune("2026-12-01", body(9, event="pruned"))
-    place.change("PRAGMA user_version = 3" if is_file else "UPDATE version SET number = 3")
+    place.change("PRAGMA user_version = 4" if is_file else "UPDATE version SET number = 4")
     assert place.store.append(body(2)) == 2
 
 

@@ -9,8 +9,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.tables import for_each
 from tests.unit.store.conftest import body
 
 from permitry.errors import StoreError
@@ -156,6 +158,42 @@ def test_an_index_that_leaves_out_records_is_found(store: SqliteStore) -> None:
     with pytest.raises(StoreError, match="is damaged"):
         store.verify()
     store.close()
+
+
+@for_each(
+    ("wanted", "index"),
+    [
+        ({"times": ("2026-11-02", "~")}, "record_at (at>? AND at<?)"),
+        ({"equal": {"session": ("s",)}}, "record_session (session=?"),
+        ({"equal": {"verdict": ("block",)}, "last": 5}, "record_verdict (verdict=?"),
+        ({"equal": {"rule": ("r",)}}, "record_rule (rule=?"),
+        ({"equal": {"call_id": ("c",)}}, "record_call (call_id=?"),
+    ],
+)
+def test_records_are_found_by_an_index(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, Any], index: str
+) -> None:
+    """Of a million as fast as of a few."""
+    plans: list[str] = []
+
+    def explain(_: SqliteStore, connection: sqlite3.Connection, query: str, values: Sequence[object] = ()) -> list[Any]:
+        plans.extend(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", tuple(values)))
+        return []
+
+    monkeypatch.setattr(SqliteStore, "_rows", explain)
+    assert list(store.records(**wanted)) == []
+    assert any(f"USING INDEX {index}" in plan for plan in plans), plans
+
+
+def test_a_time_is_asked_for_as_it_is_without_the_index(store: SqliteStore) -> None:
+    """Records without one are in front of all others."""
+    store.append("{}", body(0), body(1), body(2))
+    found = [
+        [record.number for record in store.records(times=times)] for times in (("", "2026-11-02"), ("2026-11-02", "~"))
+    ]
+    assert found[0][0] < found[1][0]
+    assert sorted(found[0] + found[1]) == [record.number for record in store.records()]
+    assert [record.number for record in store.records(times=("2026-11-02", "~"), after=found[1][0])] == found[1][1:]
 
 
 def test_a_damaged_file_is_said(store: SqliteStore) -> None:
