@@ -12,10 +12,11 @@ import psycopg
 import pytest
 from tests.cli.conftest import Outcome
 from tests.postgres import Cluster
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.store.chain import Head
-from permitry.store.records import recorder_at
+from permitry.store.records import recorder_at, store_at
 from permitry.store.sqlite import SqliteStore
 
 RULE = '[[rule]]\nid = "{0}"\neffect = "allow"\ntools = ["{0}"]\n'
@@ -187,6 +188,79 @@ def test_an_auditor_is_answered(cli: Cli, story: str, words: tuple[str, ...], na
     """Who approved, what a grant let run, what no one was asked about: in each kind of record."""
     _, out, _ = cli("audit", "query", "--record", story, "--json", *words)
     assert [json.loads(line)["call_id"] for line in out.splitlines()] == names
+
+
+@pytest.fixture(params=["audit.jsonl", "permitry.db"])
+def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a record of two sessions: one in plan mode, and one in which ann has edited a call."""
+    path = tmp_path / str(request.param)
+    for name, folder, mode in (("ann", "/w/shop", "plan"), ("bob", "/w/docs", "default")):
+        recorder = recorder_at(str(path), session=name)
+        recorder.begin(user=name, principal=f"team-{name}", workspace=folder)
+        for tool, file in (("write_file", "src/a.py"), ("write_file", "README"), ("read_file", "src/a.py")):
+            call = ToolCall(tool, {"path": file}, call_id=f"{name}-{tool}-{file}")
+            recorder.record("decided", call, verdict="confirm", mode=mode, agent="main", arguments=call.to_dict())
+        recorder.close()
+    first, last = (ToolCall("write_file", {"path": name}, call_id="edited") for name in ("x", "src/b.py"))
+    recorder = recorder_at(str(path), session="bob")
+    recorder.record("decided", first, verdict="confirm", mode="default", arguments=first.to_dict())
+    recorder.record("answered", first, approved=True, edited=True, by="ann")
+    recorder.record("decided", last, verdict="allow", edited=True, arguments=last.to_dict())
+    recorder.close()
+    return path
+
+
+@for_each(
+    ("words", "numbers"),
+    [
+        (("--mode", "plan"), [2, 3, 4]),
+        (("--user", "ann"), [1, 2, 3, 4]),
+        (("--principal", "team-bob", "--tool", "read_file"), [8]),
+        (("--workspace", "/w/docs", "-n", "2"), [10, 11]),
+        (("--workspace", "/w/docs/../shop/", "--user", "ann", "--event", "decided"), [2, 3, 4]),
+        (("--user", "ann", "--workspace", "/w/docs"), []),
+        (("--not-changing", "src/**"), [3, 4, 7, 8, 9]),
+        (("--not-changing", "src/**", "-n", "2"), [8, 9]),
+        (("--not-path", "src/**"), [3, 7, 9]),
+        (("--not-tool", "write_file", "--event", "decided"), [4, 8]),
+        (("--not-tool", "write_file", "--not-path", "src/**"), []),
+        (("--changing", "src/**", "--not-path", "src/a.py"), [11]),
+        (("--edited",), [10, 11]),
+        (("--edited", "--by", "ann"), [10]),
+        (("--edited", "--calls"), [9, 10, 11]),
+        (("--user", "bob", "--tool", "write_file", "--not-changing", "src/**", "--calls"), [7]),
+        (("--not-tool", "write_file", "--calls"), [4, 8]),
+    ],
+)
+def test_an_auditor_leaves_things_out(cli: Cli, sessions: Path, words: tuple[str, ...], numbers: list[int]) -> None:
+    """And asks for what a session began with; a call counts with all that was decided of it."""
+    out = cli("audit", "query", "--record", sessions, "--json", *words)[1]
+    assert [json.loads(line)["number"] for line in out.splitlines()] == numbers
+
+
+def test_a_call_is_left_out_by_what_was_recorded_before(cli: Cli, sessions: Path) -> None:
+    """Whatever time is asked for."""
+    words = ["audit", "query", "--record", sessions, "--json", "--since", "2100-01-01"]
+    record = json.dumps({"at": "2100-01-02", "event": "finished", "session": "ann", "tool": "t", "call_id": "ann-x"})
+    decided = {
+        "event": "decided",
+        "session": "ann",
+        "tool": "write_file",
+        "call_id": "ann-x",
+        "arguments": {"path": "src/a"},
+    }
+    lines = [
+        json.dumps({"at": "2026-11-23", **decided}),
+        json.dumps({"at": "2100-01-02", **decided, "arguments": {"path": "b"}}),
+    ]
+    if sessions.suffix == ".db":
+        with contextlib.closing(store_at(sessions)) as store:
+            store.append(*lines, record)
+    else:
+        with sessions.open("a") as file:
+            file.write("\n".join([*lines, record]) + "\n")
+    assert cli(*words, "--calls")[0] == 0
+    assert cli(*words, "--calls", "--not-path", "src/**")[0] == 1
 
 
 def test_an_id_that_is_chosen_again_is_another_call(cli: Cli, tmp_path: Path) -> None:

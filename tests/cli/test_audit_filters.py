@@ -40,6 +40,26 @@ def test_a_misspelt_value_is_no_empty_answer(option: str, value: str) -> None:
         parser.parse_args([option, value])
 
 
+@for_each(
+    ("option", "hint"),
+    [
+        ("--changing", "write --not-changing 'src/**'"),
+        ("--path", "write --not-path 'src/**'"),
+        ("--tool", "write --not-tool 'src/**'"),
+        ("--not-path", "write --not-path 'src/**'"),
+        ("--verdict", "these can leave something out: --not-tool, --not-rule, --not-path, --not-changing, --not-host"),
+        ("--workspace", "these can leave something out: --not-tool,"),
+    ],
+)
+def test_a_value_is_not_negated_by_a_sign(option: str, hint: str) -> None:
+    """It would find nothing, or all."""
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_filters(parser)
+    with pytest.raises(argparse.ArgumentError) as raised:
+        parser.parse_args([option, "!src/**"])
+    assert f"`!src/**` begins with `!`; {hint}" in str(raised.value)
+
+
 def test_the_help_says_whose_answers_by_finds() -> None:
     """`by` is the name of a field, and no word for what it has."""
     parser = argparse.ArgumentParser()

@@ -579,12 +579,13 @@ def test_a_record_begins_with_the_session(
     cli: Callable[..., Outcome], alone: list[str], recorded: Recorded, workspace: Path
 ) -> None:
     """Before any call the record says where, as whom, in which mode and under which rules the session worked."""
-    cli(*alone, "--mode", "plan", "--agent", "helper", "--template", "review")
+    cli(*alone, "--mode", "plan", "--agent", "helper", "--template", "review", "--principal", "shop")
     [begun] = recorded()
     reported = {
         "event": "session",
         "workspace": str(workspace),
         "agent": "helper",
+        "principal": "shop",
         "mode": "plan",
         "template": "review",
     }

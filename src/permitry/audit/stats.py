@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from permitry.audit.approvers import Approvers
+
 __all__ = ["Stats"]
 
 Table: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
@@ -43,11 +45,13 @@ class Stats:
     answers: Counter[str] = attrs.field(factory=Counter)
     outcomes: Counter[str] = attrs.field(factory=Counter)
     times: dict[str, _Times] = attrs.field(factory=dict)
+    approvers: Approvers = attrs.field(factory=Approvers)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Count one event."""
         if "session" in record:
             self.sessions.add(str(record["session"]))
+        self.approvers.add(record)
         tool = str(record.get("tool"))
         match record.get("event"):
             case "decided":
@@ -71,24 +75,26 @@ class Stats:
 
     def tables(self, most: int) -> list[Table]:
         """Return tables for people: title, columns and rows, of which the `most` frequent or longest."""
-        slow = sorted(self.times.items(), key=lambda item: -item[1].longest)[:most]
-        highest = max(self.questions.values(), default=1)
-        hours = [
-            (f"{hour.replace('T', ' ')}h", f"{n:,}", "█" * max(1, n * _BAR // highest))
-            for hour, n in sorted(self.questions.items())[-most:]
-        ]
         return [
             ("by tool", ("tool", "verdict", "calls"), _rows(self.tools.most_common(most))),
             ("by rule", ("rule", "verdict", "calls"), _rows(self.rules.most_common(most))),
-            ("questions by hour (UTC)", ("hour", "calls", ""), hours),
+            ("questions by hour (UTC)", ("hour", "calls", ""), self._by_hour(most)),
             ("answers", ("answer", "calls"), _rows(self.answers.most_common())),
+            self.approvers.table(),
             ("how runs ended", ("outcome", "calls"), _rows(self.outcomes.most_common())),
-            (
-                "slowest tools, in seconds",
-                ("tool", "calls", "mean", "longest"),
-                [(tool, f"{t.runs:,}", f"{t.total / t.runs:.3f}", f"{t.longest:.3f}") for tool, t in slow],
-            ),
+            ("slowest tools, in seconds", ("tool", "calls", "mean", "longest"), self._slowest(most)),
         ]
+
+    def _by_hour(self, most: int) -> list[tuple[str, ...]]:
+        highest = max(self.questions.values(), default=1)
+        return [
+            (f"{hour.replace('T', ' ')}h", f"{n:,}", "█" * max(1, n * _BAR // highest))
+            for hour, n in sorted(self.questions.items())[-most:]
+        ]
+
+    def _slowest(self, most: int) -> list[tuple[str, ...]]:
+        slow = sorted(self.times.items(), key=lambda item: -item[1].longest)[:most]
+        return [(tool, f"{t.runs:,}", f"{t.total / t.runs:.3f}", f"{t.longest:.3f}") for tool, t in slow]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain JSON."""
@@ -100,6 +106,7 @@ class Stats:
             "rules": _dicts("rule", self.rules),
             "questions_by_hour": dict(sorted(self.questions.items())),
             "answers": dict(self.answers),
+            "approvers": self.approvers.to_dict(),
             "outcomes": dict(self.outcomes),
             "seconds": {tool: attrs.asdict(times) for tool, times in self.times.items()},
         }

@@ -16,13 +16,14 @@ from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
 from permitry.channels import http_post
 from permitry.cli.audit_filters import add_filters, moment, records_from
+from permitry.cli.audit_line import line_of
 from permitry.cli.inputs import print_result, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.render import busy, console_on
 from permitry.cli.stores import STORE, record_to_read
 from permitry.cli.tables import counts_table
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.texts import one_line, shorten, visible
+from permitry.core.texts import one_line, visible
 from permitry.errors import AuditError, PermitryError
 from permitry.extras import load
 from permitry.rules.configured import ConfiguredRule
@@ -35,14 +36,12 @@ __all__ = ["configure", "send_head"]
 _PAUSE = 0.5
 _SECONDS_TO_SEND = 10
 _MOST_REPLIED = 1024 * 1024
-_LONGEST = 100
 _MOST = 15
 _RECENT = 1_000
 _STOPPED = (
     "{behind:,} older records are left behind record {stopped_at}, which is not older; if a clock was wrong when it was"
     " written, forget them with `--through {stopped_at}`"
 )
-_SHOWN = ("number", "at", "event", "session", "verdict", "tool", "rule")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -161,25 +160,9 @@ def _show(options: argparse.Namespace) -> ExitCode:
 def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]]) -> ExitCode:
     code = ExitCode.FAILED
     for record in records:
-        print(json.dumps(record) if options.json else _line(record))
+        print(json.dumps(record) if options.json else line_of(record))
         code = ExitCode.OK
     return code
-
-
-def _line(record: Mapping[str, Any]) -> str:
-    what = [str(record.get(name) or "") for name in ("verdict", "tool", "rule")]
-    if "approved" in record:
-        what[0] = "approved" if record["approved"] else "responded" if record.get("responded") else "rejected"
-        what[2] = f"grant-{record['grant']}" if "grant" in record else f"by {record['by']}" if record.get("by") else ""
-    elif "outcome" in record:
-        what[0] = str(record["outcome"])
-    arguments = record.get("arguments")
-    if not record.get("call_id"):
-        arguments = {name: value for name, value in record.items() if name not in _SHOWN}
-    words = [f"{record['number']:>6}", str(record.get("at") or "")[:19], f"{record.get('event')!s:<11}"]
-    words += [f"{what[0]:<8}", what[1], f"[{what[2]}]" if what[2] else ""]
-    words.append(json.dumps(arguments, ensure_ascii=False) if arguments else "")
-    return shorten(one_line(" ".join(filter(None, words))), _LONGEST * 2)
 
 
 def _stats(options: argparse.Namespace) -> ExitCode:

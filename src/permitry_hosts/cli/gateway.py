@@ -117,7 +117,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
             ledger=_ledger(store, options.ask, is_local=address is None) if options.ask else None,
         )  # fmt: skip
         recorder.begin(
-            workspace=session.workspace, agent=session.agent, mode=session.mode, template=None,
+            workspace=session.workspace, agent=session.agent, principal=user_name(), mode=session.mode, template=None,
             rules=reloader.loaded.rules.files, policy_version=guard.policy.version,
         )  # fmt: skip
         if address is None:

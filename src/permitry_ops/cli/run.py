@@ -84,6 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
     show_logs()
+    options.principal = options.principal or user_name()
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     webhook = _webhook(options)
     # The record is closed last: tools that are ended with the toolset are on it.
@@ -142,12 +143,12 @@ def _guard(
     recorder.begin(
         workspace=session.workspace,
         agent=session.agent,
+        principal=options.principal,
         mode=session.mode,
         template=options.template,
         attended=session.attended,
-        rules=rules.files,
-        policy_version=handler.policy.version,
-    )
+        rules=rules.files, policy_version=handler.policy.version,
+    )  # fmt: skip
     if answers is not None:
         handler.channel = answers
     elif terminal is not None:
@@ -211,9 +212,8 @@ def _store(options: argparse.Namespace, place: str, *, is_needed: bool) -> Store
 
 def _use_store(handler: ToolHandler, store: Store, options: argparse.Namespace) -> None:
     """Let the grants and shared budgets of a store count, and ask there if the run waits for answers."""
-    principal = options.principal or user_name()
-    handler.grants = grants_at(store, principal=principal)
-    handler.session.shared = counters_at(store, principal=principal, organisation=options.organisation)
+    handler.grants = grants_at(store, principal=options.principal)
+    handler.session.shared = counters_at(store, principal=options.principal, organisation=options.organisation)
     if options.unattended == "wait":
         handler.ledger = ledger = ledger_at(store)
         handler.channel = StoredChannel(ledger.store)

@@ -34,9 +34,14 @@ def test_events_are_counted() -> None:
         ],
         "questions_by_hour": {"2026-11-23T10": 1, "2026-11-23T11": 1},
         "answers": {"approved": 1, "not approved": 1},
+        "approvers": {
+            "(in the process that asked)": {
+                "approved": 1, "not_approved": 1, "edited": 0, "mean": None, "longest": None,
+            }
+        },
         "outcomes": {"ok": 1, "failed": 1},
         "seconds": {"look": {"runs": 2, "total": 2.0, "longest": 1.5}},
-    }
+    }  # fmt: skip
     tables = {title: list(rows) for title, _, rows in stats.tables(1)}
     assert tables["by tool"] == [("look", "allow", "1")]
     assert tables["questions by hour (UTC)"][0][:2] == ("2026-11-23 11h", "1")
@@ -52,4 +57,4 @@ def test_rules_that_decided_nothing_are_named() -> None:
 
 def test_an_empty_record_has_no_rows() -> None:
     """And no error."""
-    assert [list(rows) for _, _, rows in Stats().tables(15)] == [[]] * 6
+    assert [list(rows) for _, _, rows in Stats().tables(15)] == [[]] * 7
