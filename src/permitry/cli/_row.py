@@ -11,7 +11,10 @@ COLUMNS = ("phase", "priority", "id", "effect", "about", "layer", "source", "exa
 
 @attrs.frozen
 class Row:
-    """One rule of the table; `about` says which calls it means, `examples` are calls it matches."""
+    """One rule of the table; `about` says which calls it means, `examples` are calls it matches.
+
+    One that `is_observed` is decided and recorded, and obeyed in nothing.
+    """
 
     rule: str
     phase: str
@@ -21,6 +24,7 @@ class Row:
     layer: str
     source: str
     examples: tuple[str, ...] = ()
+    is_observed: bool = False
 
     @property
     def cells(self) -> Mapping[str, str]:
@@ -30,13 +34,20 @@ class Row:
             "phase": self.phase,
             "priority": "" if self.priority is None else str(self.priority),
             "id": self.rule,
-            "effect": self.effect,
+            "effect": f"{self.effect} (observed)" if self.is_observed else self.effect,
             "about": self.about,
             "layer": self.layer,
             "source": self.source,
             "examples": f"{count}: {', '.join(self.examples)}" if count else "0",
         }
         return {name: one_line(text) for name, text in texts.items()}
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON, which says only of a rule that is observed that it is."""
+        fields = attrs.asdict(self)
+        if not fields.pop("is_observed"):
+            return fields
+        return {**fields, "enforce": False}
 
 
 def lines_of(rows: Iterable[Row], columns: Iterable[str]) -> Iterator[str]:

@@ -64,6 +64,8 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
         add(f"--{name}", choices=known, type=_value_of(name), metavar=name.upper(), help=about)
     for name, about in _SESSIONS.items():
         add(f"--{name}", type=_value_of(name), metavar=name.upper(), help=f"only of sessions {about}")
+    meant = "only what observed rules would have decided so, where they were not obeyed"
+    add("--would", choices=_KNOWN["verdict"], metavar="VERDICT", help=meant)
     add("--policy", metavar="VERSION", help="only what was decided by this version of the policy")
     add("--answer", choices=tuple(_ANSWERS), help="only answers to questions, of this kind")
     add("--grant", nargs="?", const="", metavar="ID", help="only what this grant, or any, has let run, and who gave it")
@@ -151,6 +153,8 @@ def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
         yield _has_arguments
     if options.grant is not None:
         yield functools.partial(_is_granted, options.grant)
+    if options.would is not None:
+        yield lambda record: (record.get("would") or {}).get("verdict") == options.would
     if options.unasked:
         edits = _edits(path)
         approved = records_at(path, RecordFilter(equal={"event": "answered", "approved": True}))

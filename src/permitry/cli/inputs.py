@@ -25,6 +25,7 @@ from permitry.messages.plain import call_from_object
 __all__ = [
     "TOOLS_FILE",
     "add_call_options",
+    "add_observe_option",
     "add_rules_option",
     "add_tools_option",
     "number_lines",
@@ -50,6 +51,12 @@ def add_rules_option(parser: argparse.ArgumentParser) -> None:
         "Without it the layers are searched: shipped, user, project, admin"
     )
     parser.add_argument("--rules", action="append", metavar="FILE", help=meant)
+
+
+def add_observe_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--observe`, which may be given several times."""
+    meant = "a rule file, or a shipped set, whose rules are decided and recorded, and obeyed in nothing; repeatable"
+    parser.add_argument("--observe", action="append", default=[], metavar="FILE", help=meant)
 
 
 def add_call_options(parser: argparse.ArgumentParser) -> None:
@@ -102,9 +109,13 @@ def only_tool(options: argparse.Namespace) -> str | None:
 
 
 def origins_from(options: argparse.Namespace, workspace: str = ".") -> list[Origin]:
-    """Return where the rules come from: the files that are named, or the layers in force for `workspace`."""
+    """Return where the rules come from: the files that are named, or the layers in force for `workspace`.
+
+    Then those that are observed, where a command takes some.
+    """
     named: list[str] | None = options.rules
-    return find_layers(Path(workspace)) if named is None else [Origin(name) for name in named]
+    observed = [Origin(name, is_observed=True) for name in getattr(options, "observe", ())]
+    return [*(find_layers(Path(workspace)) if named is None else map(Origin, named)), *observed]
 
 
 def tell(notices: Iterable[str]) -> None:

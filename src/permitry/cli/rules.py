@@ -4,18 +4,16 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import cast
 
 import attrs
 
 from permitry.cli._row import COLUMNS, Row, lines_of
-from permitry.cli.inputs import add_rules_option
+from permitry.cli.inputs import add_observe_option, add_rules_option, origins_from
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.diagnostics import nearest
 from permitry.config.drafts import Drafts, RuleDraft, drafts_of
-from permitry.config.layers import find_layers
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.named import explain_missing
 from permitry.config.schema import ExampleTable
@@ -30,11 +28,16 @@ _LAYERS = ("built-in", "shipped", "user", "project", "admin")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry rules`."""
-    add_rules_option(parser)
     add = parser.add_argument
+    add("action", nargs="?", type=_action, metavar="enforce", help="let an observed rule be obeyed from now on")
+    add("id", nargs="?", metavar="ID", help="the id of that rule")
+    add_rules_option(parser)
     add("--rule", action="append", metavar="ID", help="only the rule with this id, in full; may be given again")
     add("--layer", action="append", metavar="NAME", help="only rules of this layer, such as user; may be given again")
     add("--no-source", action="store_true", help="leave out the places of rules, which move")
+    add_observe_option(parser)
+    add("--yes", action="store_true", help="enforce it without asking")
+    add("--store", "--record", dest="record", metavar="RECORD", help="the record that says what it would have changed")
     parser.add_argument("--json", action="store_true", help="print one JSON object a rule, and nothing else")
     parser.add_argument("--show", metavar="SET", help="print the text of a shipped set, such as permitry:publishing")
     parser.set_defaults(execute=execute)
@@ -42,13 +45,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Print the rules, and below them what was dropped."""
+    if options.action is not None:
+        from permitry.cli.observed import enforce
+
+        if options.id is None:
+            raise PermitryError("name the rule: permitry rules enforce ID")
+        return enforce(options)
     if options.show is not None:
         print(_text_of(options.show), end="")
         return ExitCode.OK
-    named: list[str] | None = options.rules
-    origins = find_layers(Path()) if named is None else [Origin(name) for name in named]
+    origins = origins_from(options)
     rules = load_rules(origins)
-    rows = list(_rows(rules, _layers(rules, origins, is_named=named is not None)))
+    rows = list(_rows(rules, _layers(rules, origins, is_named=options.rules is not None)))
     _check(options.layer, {row.layer for row in rows}.union(_LAYERS), "layer")
     _check(options.rule, {row.rule for row in rows}, "rule", rules.notices)
     _print(options, [row for row in rows if _is_wanted(row, options)], rules.notices)
@@ -92,10 +100,16 @@ def _print(options: argparse.Namespace, rows: list[Row], notices: Iterable[str])
 
 
 def _to_dict(row: Row, options: argparse.Namespace) -> dict[str, object]:
-    fields = attrs.asdict(row)
+    fields = row.as_json()
     if options.no_source:
         del fields["source"]
     return fields
+
+
+def _action(word: str) -> str:
+    if word != "enforce":
+        raise argparse.ArgumentTypeError(f"`{word}` is one word too many; rules are named with --rules")
+    return word
 
 
 def _text_of(name: str) -> str:
@@ -107,7 +121,7 @@ def _text_of(name: str) -> str:
 
 
 def _layers(rules: RuleSet, origins: Iterable[Origin], *, is_named: bool) -> Mapping[str, str]:
-    starts = {origin.name: origin.name if is_named else _layer(origin) for origin in origins}
+    starts = {origin.name: origin.name if is_named or origin.is_observed else _layer(origin) for origin in origins}
     layers: dict[str, str] = {}
     layer = ""
     for name in rules.files:
@@ -126,8 +140,11 @@ def _rows(rules: RuleSet, layers: Mapping[str, str]) -> Iterator[Row]:
     drafts = drafts_of(rules)
     # Built-in rules and those of files are whole ones; only foreign code has rules of two methods.
     in_force = cast("tuple[AuthorizationRule, ...]", rules.policy().rules)
-    for rule in sorted(in_force, key=lambda rule: rule.priority()):
-        yield _row(rule, drafts.rules.get(rule.id), layers)
+    every = cast("tuple[AuthorizationRule, ...]", (rules.observed or rules).policy().rules)
+    obeyed = {rule.id for rule in in_force}
+    for rule in sorted(every, key=lambda rule: rule.priority()):
+        row = _row(rule, drafts.rules.get(rule.id), layers)
+        yield attrs.evolve(row, is_observed=rule.id not in obeyed)
     yield from _rows_of_labels(rules, drafts, layers)
     if rules.unmatched_source is not None:
         layer = layers[rules.unmatched_source.rpartition(":")[0]]

@@ -75,7 +75,7 @@ class RuleCache:
         try:
             data = self._read(self._key(origins))
             _check_files(data, origins)
-            check_integrity((each.name for each in origins if each.name.startswith(PREFIX)), data["rules"])
+            check_integrity(_sets_in(origins), data["rules"])
             return rule_set_of(data["rules"], tool)
         except _UNUSABLE:
             return None
@@ -169,6 +169,11 @@ def folder_of(origins: Iterable[Origin]) -> str | None:
     """Return the current folder if the names of some rule files depend on it, otherwise None."""
     is_free = all(each.name.startswith((PREFIX, "/")) for each in origins)
     return None if is_free else os.getcwd()  # noqa: PTH109 -- text, as the rest
+
+
+def _sets_in(origins: Iterable[Origin]) -> Iterable[str]:
+    """Return the shipped sets that are obeyed."""
+    return (each.name for each in origins if each.name.startswith(PREFIX) and not each.is_observed)
 
 
 def _code() -> list[list[object]]:

@@ -37,7 +37,7 @@ from permitry.config.plain import Plain, build_rule_set, tool_of
 from permitry.config.program_table import ProgramTable
 from permitry.config.programs import ProgramDrafts
 from permitry.config.ruleset import RuleSet
-from permitry.config.schema import Header, ListTable, RuleTable, TemplateTable, ToolTable, groups_of
+from permitry.config.schema import Header, ListTable, PolicyTable, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
@@ -63,7 +63,8 @@ _Templates: TypeAlias = tuple[Mapping[str, Template], Collection[str]]
 class Compiled:
     """Rule files as plain data, with the scopes of the rules, and the files this depends on.
 
-    `named` has each path and its real one. `is_certain`: no file differed from its pin.
+    `named` has each path and its real one. `is_certain`: no file differed from its pin. `observed` is all of it, where
+    the rest is without what is observed.
     """
 
     data: Plain
@@ -71,11 +72,13 @@ class Compiled:
     files: Mapping[Path, str]
     named: tuple[tuple[Path, Path], ...]
     is_certain: bool = True
+    observed: "Compiled | None" = None
 
     @property
     def rules(self) -> RuleSet:
         """The rule set."""
-        return build_rule_set(self.data, self.scopes)
+        observed = None if self.observed is None else self.observed.rules
+        return attrs.evolve(build_rule_set(self.data, self.scopes), observed=observed)
 
 
 Source: TypeAlias = Origin | str | os.PathLike[str]
@@ -139,11 +142,31 @@ def compile_rules(files: Iterable[Source]) -> Compiled:
 
 
 def _load(origins: Iterable[Origin]) -> Compiled:
-    loader = _Loader()
     # A file that several origins reach is read once, for the first: so the most trusted come first.
-    for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
+    ordered = sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted))
+    whole, finds_observed = _read(ordered, _Loader())
+    if not finds_observed:
+        return whole
+    # INVARIANT: what is observed changes nothing: the rest is read as if it were not written.
+    obeyed, _ = _read(ordered, _Loader(only_obeyed=True))
+    data = obeyed.data | {name: whole.data[name] for name in ("files", "links")}
+    data |= {"notices": [*whole.data["notices"], *_notices_on_kept(whole, obeyed)], "observed": whole.data}
+    is_certain = obeyed.files.items() <= whole.files.items()
+    return attrs.evolve(whole, data=data, scopes=obeyed.scopes, is_certain=is_certain, observed=whole)
+
+
+def _read(origins: Iterable[Origin], loader: "_Loader") -> tuple[Compiled, bool]:
+    for origin in origins:
         loader.load(origin)
-    return Compiled(*loader.result(), loader.reached, tuple(loader.named))
+    return Compiled(*loader.result(), loader.reached, tuple(loader.named)), loader.finds_observed
+
+
+def _notices_on_kept(whole: Compiled, obeyed: Compiled) -> Iterator[str]:
+    ids = {each["id"] for each in obeyed.data["rules"]}
+    for each in whole.data["rules"]:
+        if each["id"] not in ids and (each["budget"] is not None or each["adds_label"] is not None):
+            what = "budget is not counted" if each["adds_label"] is None else "label is not set"
+            yield f"{each['source']}: rule `{each['id']}` is observed, so that its {what}"
 
 
 class _NotPinnedError(Exception):
@@ -153,7 +176,9 @@ class _NotPinnedError(Exception):
 class _Loader:
     """Reads rule files, collects all problems, and builds the result at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, only_obeyed: bool = False) -> None:
+        self.only_obeyed = only_obeyed
+        self.finds_observed = False
         self.problems: list[Problem] = []
         self.conflicts: list[str] = []
         self.untrusted_rules = 0
@@ -171,7 +196,14 @@ class _Loader:
         self.reached: dict[Path, str] = {}
         self.unmatched: Plain | None = None
 
+    def leaves_out(self) -> bool:
+        """Return whether what is observed is left out here; note that there is something of that."""
+        self.finds_observed = True
+        return self.only_obeyed
+
     def load(self, origin: Origin) -> None:
+        if origin.is_observed and self.leaves_out():
+            return
         path = find_file(origin.name)
         if origin.text is None and (problem := explain_missing(origin.name, path)) is not None:
             message, hint = problem
@@ -197,8 +229,8 @@ class _Loader:
         parsed = self.parsed(path, origin)
         if parsed is not None:
             source, data = parsed
-            self.header(source, data, path, origin)
-            self.tables(source, data, origin)
+            if self.header(source, data, path, origin):
+                self.tables(source, data, origin)
         self.open.pop()
 
     def parsed(self, path: Path, origin: Origin) -> tuple[SourceText, dict[str, Any]] | None:
@@ -216,16 +248,20 @@ class _Loader:
             self.problems.append(unreadable_problem(name, text, error))
         return None
 
-    def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
+    def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> bool:
+        """Read the header and what it extends; return whether the tables count here."""
         rest = {key: value for key, value in data.items() if key not in _TABLES}
         header = self.validated(source, (), rest, Header)
-        if header is not None and header.policy is not None and header.policy.unmatched is not None:
-            self.set_unmatched(header.policy.unmatched, source.source(("policy", "unmatched")))
+        policy = PolicyTable() if header is None or header.policy is None else header.policy
+        counts = policy.enforce is None or not self.leaves_out()
+        if counts and policy.unmatched is not None:
+            self.set_unmatched(policy.unmatched, source.source(("policy", "unmatched")))
         # Also if the header is invalid elsewhere, so that problems of the extended files are reported in the same run.
         extends = data.get("extends")
         for i, name in enumerate(extends if isinstance(extends, list) else ()):
             if isinstance(name, str) and name.strip():
                 self.extend(source, ("extends", i), name, path, origin)
+        return counts
 
     def set_unmatched(self, verdict: str, source: str) -> None:
         # INVARIANT: the strictest counts, of files that are not trusted as well; of equals, the first.
@@ -317,6 +353,8 @@ class _Loader:
         self.lists.append(draft)
 
     def add_rule(self, draft: RuleDraft) -> None:
+        if draft.table.enforce is not None and self.leaves_out():
+            return
         if draft.origin.name.startswith(PREFIX):
             # The tests of permitry check these; here it would cost hundreds of commands at every start.
             draft = _without_examples(draft)
@@ -370,6 +408,7 @@ class _Loader:
             "links": [name for name in self.links if name not in self.names.values()],
             "notices": list(self.notices()),
             "unmatched": self.unmatched,
+            "observed": None,
         }
         return data, tuple(scope for _, scope in scopes)
 

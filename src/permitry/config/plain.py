@@ -7,6 +7,8 @@ must have, and the constructors of rules apply their own checks as well.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import attrs
+
 from permitry.actions.programs.records import Record, Records
 from permitry.conditions.budget import Budget
 from permitry.conditions.keys import CONDITIONS, condition
@@ -44,7 +46,8 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
         scope_of(each["tools"] or (), each["when"], each["unless"], uses=known.of(each), runs_any=each["runs_any"])
         for each in rules
     ]
-    return build_rule_set({**table, "rules": rules}, scopes)
+    made = build_rule_set({**table, "rules": rules}, scopes)
+    return made if table["observed"] is None else attrs.evolve(made, observed=rule_set_of(table["observed"], tool))
 
 
 def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
@@ -265,4 +268,5 @@ _SET: Mapping[str, _Check] = {
     **dict.fromkeys(("rules", "templates", "tools", "programs", "lists"), _is_list),
     **dict.fromkeys(("files", "links", "notices"), _are_texts),
     "unmatched": _or_none(lambda value: bool(_fields(value, _UNMATCHED))),
+    "observed": _or_none(_is(dict)),
 }

@@ -25,7 +25,8 @@ class RuleSet:
 
     The rules of a file are in its order, after those of the files it extends. `notices` list what
     was left out. `unmatched` is the verdict when no rule matched, and `unmatched_source` where it is written. `links`
-    are other names by which the files were reached. `records` are those of programs.
+    are other names by which the files were reached. `records` are those of programs. `observed` is the content as it
+    would be if what is observed were obeyed, where there is something of that.
     """
 
     rules: tuple[ConfiguredRule, ...] = ()
@@ -39,6 +40,7 @@ class RuleSet:
     lists: Mapping[str, NamedList] = attrs.field(factory=dict)
     links: tuple[str, ...] = ()
     records: Records = attrs.field(factory=Records)
+    observed: "RuleSet | None" = None
 
     @property
     def modes(self) -> frozenset[str]:
@@ -60,4 +62,5 @@ class RuleSet:
             flows=self.flows,
             unmatched=self.unmatched,
             unmatched_source=self.unmatched_source,
+            observed=None if self.observed is None else self.observed.policy(),
         )

@@ -253,6 +253,9 @@ class RuleTable(StrictTable):
     keep: Literal[True] | None = Field(
         None, description="Of an `allow` rule: permits only a call whose changes are all known, and are kept first."
     )
+    enforce: Literal[False] | None = Field(
+        None, description="Whether the rule is obeyed; `false`: it is decided and recorded, and changes nothing."
+    )
     runs_any: Literal[True] | None = Field(
         None, description="Of an `allow` rule: permits any command that a program named in `when.command` runs."
     )
@@ -324,6 +327,9 @@ class PolicyTable(StrictTable):
 
     unmatched: Literal["confirm", "block"] | None = Field(
         None, description="What happens to a call that no rule matches; of several files the strictest counts."
+    )
+    enforce: Literal[False] | None = Field(
+        None, description="Whether the file is obeyed; `false`: its rules are decided and recorded, and change nothing."
     )
 
 

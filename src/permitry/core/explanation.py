@@ -70,7 +70,8 @@ class Explanation:
 
     `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
     `declaration` are lines for a rule file, where a permission needs to know what the arguments are; `others`
-    are what other rules decide, where no more than that is known of them.
+    are what other rules decide, where no more than that is known of them. `would` is what would be decided if observed
+    rules were obeyed, where that is something else.
     """
 
     decision: Decision
@@ -79,6 +80,7 @@ class Explanation:
     agent: str = "main"
     declaration: tuple[str, ...] = ()
     others: tuple[Decision, ...] = ()
+    would: Decision | None = None
 
     @property
     def matches(self) -> tuple[RuleTrace, ...]:
@@ -137,6 +139,8 @@ def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False
         yield Line(f"  message     {one_line(decision.message or '')}")
     elif decision.keeps:
         yield Line("  kept first  what it changes is copied before it runs; without that it is not permitted")
+    if explained.would is not None:
+        yield Line("  observed    would ", explained.would.verdict, f", by {_other_line(explained.would)}")
     yield from _put_under("asked by as well", map(_other_line, explained.others))
     actions = action_lines(explained, is_verbose=is_verbose)
     if actions:
@@ -158,7 +162,7 @@ def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False
 
 def _other_line(decision: Decision) -> str:
     place = f" ({one_line(decision.source)})" if decision.source else ""
-    return f"{decision.rule_id}{place}: {one_line(decision.reason)}"
+    return f"{decision.rule_id or 'no rule'}{place}: {one_line(decision.reason)}"
 
 
 def _put_under(title: str, texts: Iterable[str]) -> Iterator[Line]:

@@ -42,7 +42,7 @@ from permitry.core.rule import ActionReader, AnyRule, Request
 from permitry.core.shared import SideEffects
 from permitry.core.source import Lists, RuleSource
 from permitry.core.spec import ToolSpec
-from permitry.errors import safe_str
+from permitry.errors import RuleError, safe_str
 
 __all__ = ["AuthorizationPolicy", "Specs"]
 
@@ -100,6 +100,7 @@ class AuthorizationPolicy:
     `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. Restrictions are
     asked by its `others` too; of decisions by it and its `doubtful` one the stricter counts. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. `with_rules` adds rules and keeps these.
+    `observed` is the policy as it would be with rules that are observed: it is asked by `would`, and decides nothing.
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, for a duplicate id, and for a rule that
     relies on a label or a budget that no flow keeps. `ValueError` for another `unmatched`.
@@ -113,6 +114,7 @@ class AuthorizationPolicy:
         default=Verdict.CONFIRM, kw_only=True, validator=attrs.validators.in_((Verdict.CONFIRM, Verdict.BLOCK))
     )
     unmatched_source: str | None = attrs.field(default=None, kw_only=True, eq=False)
+    observed: "AuthorizationPolicy | None" = attrs.field(default=None, kw_only=True, repr=False)
     _cache: DecisionCache = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
@@ -123,7 +125,9 @@ class AuthorizationPolicy:
 
     def __attrs_post_init__(self) -> None:
         cache = DecisionCache(
-            functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched, self.reader),
+            functools.partial(
+                _digest, self.rules, self.flows, self.declared, self.unmatched, self.reader, self.observed
+            ),
             self.unmatched,
             self.unmatched_source,
         )
@@ -147,6 +151,7 @@ class AuthorizationPolicy:
             flows=self.flows,
             unmatched=self.unmatched,
             unmatched_source=self.unmatched_source,
+            observed=self.observed,
         ), ()
 
     @property
@@ -178,24 +183,32 @@ class AuthorizationPolicy:
 
         Raises: `RuleError` as the class does, so for another rule of an id that is here already.
         """
-        return attrs.evolve(self, **add_rules(self, rules, flows))
+        flows = tuple(flows)
+        observed = None if self.observed is None else self.observed.with_rules(*rules, flows=flows)
+        return attrs.evolve(self, **add_rules(self, rules, flows), observed=observed)
 
     def within(self, context: AuthContext) -> "AuthorizationPolicy":
         """Return the policy for the calls of one context alone, with its rules and lists.
 
         Raises: `RuleError` as `with_rules` and `with_lists`: a session with unusable rules runs nothing.
         """
-        policy = self if context.rules is None else self._extend(context.rules, self.with_rules)
+        policy = self if context.rules is None else self._extend(context.rules, self._enforced.with_rules)
         if context.lists is None:
             return policy
-        return policy._extend(context.lists, policy.with_lists)  # noqa: SLF001 -- a policy as this one
+        return policy._extend(context.lists, policy._enforced.with_lists)  # noqa: SLF001 -- a policy as this one
 
     def with_lists(self, lists: Mapping[str, Iterable[str | float]]) -> "AuthorizationPolicy":
         """Return this policy with more values in the named lists of its rules, which a host gives and are trusted.
 
         Raises: `TypeError` for other values than texts and numbers; `RuleError` for those that no rule can use.
         """
-        return attrs.evolve(self, **add_lists(self, lists))
+        observed = None if self.observed is None else self.observed.with_lists(lists)
+        return attrs.evolve(self, **add_lists(self, lists), observed=observed)
+
+    @functools.cached_property
+    def _enforced(self) -> "AuthorizationPolicy":
+        """This policy without observed rules: no session fails because its rules do not go with them."""
+        return self if self.observed is None else attrs.evolve(self, observed=None)
 
     def _extend(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
         """Return the policy that is made with a source, and keep it as long as the source is there."""
@@ -248,7 +261,22 @@ class AuthorizationPolicy:
         decisions = [evaluate(request, phases) for request, phases in every]
         decision = _find_strictest(decisions)
         request, phases = every[[each.verdict for each in decisions].index(decision.verdict)]
-        return explain(request, phases, decision, evaluate)
+        return attrs.evolve(explain(request, phases, decision, evaluate), would=self.would(call, context, spec))
+
+    def would(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision | None:
+        """Return what would be decided if observed rules were obeyed; None where that is the same, by the same rule.
+
+        None as well where they cannot be asked together with the rules of the session.
+        """
+        # INVARIANT: an observed rule is asked behind the decision, by a policy of which nothing else is asked.
+        if self.observed is None:
+            return None
+        try:
+            other = self.observed.decide(call, context, spec)
+        except RuleError:
+            return None
+        own = self.decide(call, context, spec)
+        return None if (own.verdict, own.rule_id) == (other.verdict, other.rule_id) else other
 
     def restrictions_on(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
@@ -341,6 +369,7 @@ def _digest(
     declared: Mapping[str, ToolSpec],
     unmatched: Verdict,
     reader: ActionReader | None,
+    observed: AuthorizationPolicy | None,
 ) -> str:
     # A decision needs it, and never raises: a rule that cannot be shown is described by its class.
     texts = [safe_str(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
@@ -348,4 +377,6 @@ def _digest(
     if unmatched is not Verdict.CONFIRM:
         texts.append(unmatched.value)
     texts += filter(None, [getattr(reader, "digest", "")])
+    if observed is not None:
+        texts.append(f"observed {observed.version}")
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

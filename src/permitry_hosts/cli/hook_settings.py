@@ -53,9 +53,9 @@ def plan_change(options: argparse.Namespace, seconds: float) -> Change:
         raise PermitryError(
             f"a hook of {host.name} may take {longest:g} seconds: {host.name} runs calls whose hook is late"
         )
-    if options.is_install and options.rules:
+    if options.is_install and (options.rules or options.observe):
         # A hook whose rules do not load blocks each call, and the user would learn it from the agent.
-        load_rules([Origin(name) for name in options.rules])
+        load_rules([*map(Origin, options.rules or ()), *(Origin(name, is_observed=True) for name in options.observe)])
     path, command = _path(options, host), None
     if options.is_install:
         command = _command(options, seconds)
@@ -101,8 +101,9 @@ def _path(options: argparse.Namespace, host: Host) -> Path:
 def _options(options: argparse.Namespace) -> list[str]:
     """Return the options that the command in the settings gets; files are named by their whole path."""
     words = ["--grant"] if options.grant else []
-    for name in options.rules or ():
-        words += ["--rules", name if name.startswith(PREFIX) else str(Path(name).absolute())]
+    for option, names in (("--rules", options.rules or ()), ("--observe", options.observe)):
+        for name in names:
+            words += [option, name if name.startswith(PREFIX) else str(Path(name).absolute())]
     if options.ask:
         words += ["--ask", f"wait={options.ask:g}"]
     if options.deadline is not None:

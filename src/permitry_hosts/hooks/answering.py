@@ -54,7 +54,7 @@ class Options:
 
     `wait` is how many seconds it waits for a human, and `process` the one that the host has started. `policies` and
     `stores` may be kept for more answers; `before_waiting` is called when an answer is waited for, and may raise.
-    `store` and `record` name where is kept what: see `Places`.
+    `store` and `record` name where is kept what: see `Places`. The rules of `observed` are obeyed in nothing.
     """
 
     rules: Sequence[str] | None = None
@@ -67,6 +67,7 @@ class Options:
     store: str | None = None
     patience: float = 5.0
     stores: Stores = attrs.field(factory=Stores)
+    observed: Sequence[str] = ()
 
     @property
     def places(self) -> Places:
@@ -189,7 +190,8 @@ def _digests(host: Host, event: Event, options: Options) -> Collection[str]:
 
 
 def _read(host: Host, event: Event, options: Options) -> Reading:
-    return reading(host, event, options.rules, options.policies, host_named(event.names or host.name))
+    folders = host_named(event.names or host.name)
+    return reading(host, event, options.rules, options.policies, folders, options.observed)
 
 
 # Deciding ---------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -43,6 +43,14 @@ def rules_for_host(rules: RuleSet) -> tuple[ConfiguredRule, ...]:
     return tuple(rule for rule in rules.rules if is_of_user(rule) or not _is_question(rule, first))
 
 
+def _for_host(rules: RuleSet, own: tuple[ConfiguredRule, ...], tools: Mapping[str, ToolSpec]) -> RuleSet:
+    """Return the rules that count in a host, with own ones and with declarations of tools; of observed ones as well."""
+    observed = None if rules.observed is None else _for_host(rules.observed, own, tools)
+    # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
+    every = (*rules_for_host(rules), *own)
+    return attrs.evolve(rules, rules=every, tools={**rules.tools, **tools}, observed=observed)
+
+
 def _is_question(rule: ConfiguredRule, first: int) -> bool:
     return rule.effect is Verdict.CONFIRM and rule.priority() >= first
 
@@ -77,9 +85,7 @@ class Policies:
         for made, policy in self._made:
             if made.rules is rules and made == wanted:
                 return policy
-        tools = rules.tools if spec is None else {**rules.tools, tool: spec}
-        # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
-        policy = attrs.evolve(rules, rules=(*rules_for_host(rules), *own), tools=tools).policy()
+        policy = _for_host(rules, own, {} if spec is None else {tool: spec}).policy()
         self._made.append((wanted, policy))
         return policy
 

@@ -49,13 +49,20 @@ class Reading:
         return frozenset(ToolCall(tool, self.arguments, server=server).digest for server, tool in self.names)
 
 
-def reading(host: Host, event: Event, rules: Sequence[str] | None, policies: Policies, folders: Host) -> Reading:
+def reading(
+    host: Host,
+    event: Event,
+    rules: Sequence[str] | None,
+    policies: Policies,
+    folders: Host,
+    observed: Sequence[str] = (),
+) -> Reading:
     """Return how a call is read; `folders` is the host whose names its own tools have.
 
     Raises: `PermitryError` for rules that cannot be read.
     """
     name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
-    origins = find_rules(host, event, rules)
+    origins = find_rules(host, event, rules, observed)
     loaded = policies.rules.load(origins, name)
     # A tool that the rules of a user declare may still be one of a server.
     is_own = event.server is None and event.tool in own_tools(host, event)
@@ -66,11 +73,14 @@ def reading(host: Host, event: Event, rules: Sequence[str] | None, policies: Pol
     return Reading(loaded, name, [(event.server, event.tool), *servers], spec, arguments)
 
 
-def find_rules(host: Host, event: Event, rules: Sequence[str] | None) -> list[Origin]:
-    """Return where the rules are: those of the layers where none are named."""
+def find_rules(
+    host: Host, event: Event, rules: Sequence[str] | None, observed: Sequence[str] = ()
+) -> list[Origin]:
+    """Return where the rules are: those of the layers where none are named, and those that are observed."""
+    seen = [Origin(name, is_observed=True) for name in observed]
     if rules is not None:
-        return [Origin(name) for name in rules]
-    return find_layers(Path(event.workspace), shipped=host.shipped(event))
+        return [*map(Origin, rules), *seen]
+    return [*find_layers(Path(event.workspace), shipped=host.shipped(event)), *seen]
 
 
 def own_tools(host: Host, event: Event) -> Container[str]:

@@ -95,10 +95,20 @@ def _said(row: CallRow) -> list[str]:
         return [_step(head) or one_line(_text(head, "event"))]
     verdict = one_line(_text(head, "verdict"))
     steps = list(filter(None, map(_step, row.following)))
+    would = list(filter(None, [_would(head, verdict)]))
     # A call that was asked about and answered need not say that it was asked.
     if verdict == "confirm" and steps:
-        return steps
-    return [_SAID.get(verdict, verdict), *steps]
+        return [*steps, *would]
+    return [_SAID.get(verdict, verdict), *steps, *would]
+
+
+def _would(head: Mapping[str, Any], verdict: str) -> str:
+    """Return what an observed rule would have decided, where that is something else."""
+    would = head.get("would")
+    if not isinstance(would, Mapping) or would.get("verdict") == verdict:
+        return ""
+    said = _SAID.get(str(would.get("verdict")), "decided")
+    return one_line(f"would be {said} by {would.get('rule') or 'no rule'}, which is observed")
 
 
 def _step(event: Mapping[str, Any]) -> str:

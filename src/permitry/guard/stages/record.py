@@ -1,6 +1,6 @@
 """The decision is durable before anything runs."""
 
-from permitry.audit.recorder import decision_fields, waits_for_disk
+from permitry.audit.recorder import decision_fields, waits_for_disk, would_fields
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case, Parts, Step
 from permitry.guard.journal import not_recorded, record, record_decision
@@ -20,6 +20,8 @@ def record_call(case: Case, parts: Parts) -> Step:
     details["mode"] = case.context.mode
     details["tool_digest"] = digest_of(case.spec)
     details["agent"] = case.context.agent
+    if parts.policy.observed is not None:
+        details |= would_fields(parts.policy.would(call, case.context, case.spec))
     # What is kept first is recorded in between.
     is_at_once = case.runs and decision.verdict is _ALLOW and not decision.keeps
     is_started = is_at_once and waits_for_disk(parts.recorder)
