@@ -84,7 +84,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add_filters(command)
                 rules = "list which of these rules have decided nothing, and which are the slowest"
                 add("--rules", action="append", metavar="FILE", help=rules)
-                add("--observed", action="store_true", help="count what observed rules would have changed, and that alone")
+                add(
+                    "--observed",
+                    action="store_true",
+                    help="count what observed rules would have changed, and that alone",
+                )
                 add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
             case "verify":
                 heads = (

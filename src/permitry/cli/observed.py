@@ -5,7 +5,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from permitry.audit.observed import Change, ObservedStats
@@ -97,7 +96,9 @@ def _without_false(draft: RuleDraft) -> str:
     path, source = (*draft.path, "enforce"), draft.source
     if draft.table.enforce is None:
         about = "the whole file is observed, by `[policy] enforce = false` or by `--observe`"
-        raise PermitryError(f"{draft.place}: {about}; write `enforce = false` on the rules that are still to be observed")
+        raise PermitryError(
+            f"{draft.place}: {about}; write `enforce = false` on the rules that are still to be observed"
+        )
     line = source.places.line(source.places.find(path, key=True).start)
     lines = source.text.splitlines(keepends=True)
     if source.name.startswith(PREFIX) or _FALSE.fullmatch(lines[line - 1]) is None:
@@ -107,7 +108,11 @@ def _without_false(draft: RuleDraft) -> str:
 
 
 def _is_confirmed(question: str) -> bool:
-    if not sys.stdin.isatty():
+    if not _is_at_terminal():
         tell(["there is no terminal to ask at; with `--yes` it is done"])
         return False
     return input(f"{question} [y/N] ").strip().casefold() in ("y", "yes")
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()

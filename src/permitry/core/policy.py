@@ -126,7 +126,7 @@ class AuthorizationPolicy:
     def __attrs_post_init__(self) -> None:
         cache = DecisionCache(
             functools.partial(
-                _digest, self.rules, self.flows, self.declared, self.unmatched, self.reader, self.observed
+                _digest, self.rules, self.flows, self.declared, self.unmatched, self.reader, observed=self.observed
             ),
             self.unmatched,
             self.unmatched_source,
@@ -369,6 +369,7 @@ def _digest(
     declared: Mapping[str, ToolSpec],
     unmatched: Verdict,
     reader: ActionReader | None,
+    *,
     observed: AuthorizationPolicy | None,
 ) -> str:
     # A decision needs it, and never raises: a rule that cannot be shown is described by its class.

@@ -191,7 +191,7 @@ def _digests(host: Host, event: Event, options: Options) -> Collection[str]:
 
 def _read(host: Host, event: Event, options: Options) -> Reading:
     folders = host_named(event.names or host.name)
-    return reading(host, event, options.rules, options.policies, folders, options.observed)
+    return reading(host, event, options.rules, options.policies, folders, observed=options.observed)
 
 
 # Deciding ---------------------------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ def reading(
     rules: Sequence[str] | None,
     policies: Policies,
     folders: Host,
+    *,
     observed: Sequence[str] = (),
 ) -> Reading:
     """Return how a call is read; `folders` is the host whose names its own tools have.
@@ -73,9 +74,7 @@ def reading(
     return Reading(loaded, name, [(event.server, event.tool), *servers], spec, arguments)
 
 
-def find_rules(
-    host: Host, event: Event, rules: Sequence[str] | None, observed: Sequence[str] = ()
-) -> list[Origin]:
+def find_rules(host: Host, event: Event, rules: Sequence[str] | None, observed: Sequence[str] = ()) -> list[Origin]:
     """Return where the rules are: those of the layers where none are named, and those that are observed."""
     seen = [Origin(name, is_observed=True) for name in observed]
     if rules is not None:

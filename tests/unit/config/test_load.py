@@ -680,3 +680,111 @@ def test_what_is_extended_counts_for_unmatched_calls(write: Write) -> None:
 def test_no_shipped_set_blocks_what_no_rule_matches() -> None:
     """The integrity check of the cache compares rules, templates and tools."""
     assert all(load_rules([name]).unmatched_source is None for name in list_shipped())
+
+
+# Observed rules ---------------------------------------------------------------------------------------------------
+
+_WATCH = "[policy]\nenforce = false"
+
+
+def _ids(rules: RuleSet | None) -> list[str]:
+    assert rules is not None
+    return [rule.id for rule in rules.rules]
+
+
+def test_an_observed_rule_is_apart_from_the_others(write: Write) -> None:
+    """The rest is as if it were not written; all of it together is what would be in force."""
+    rules = load_rules([write("a.toml", _file(_rule("one", "block", "enforce = false"), _rule("two")))])
+    assert (_ids(rules), _ids(rules.observed)) == (["two"], ["one", "two"])
+    alone = load_rules([write("b.toml", _file(_rule("two")))])
+    assert alone.observed is None
+    assert rules.policy().decide(ToolCall("tool"), AuthContext()).rule_id == "two"
+
+
+def test_nothing_in_an_observed_file_is_obeyed(write: Write) -> None:
+    """Neither its rules, nor what it declares, nor its values of a list, nor what it says of unmatched calls."""
+    own = write("own.toml", _file('[list.names]\nvalues = ["a"]', _rule("named", "block", 'when.args.n.in = "@names"')))
+    more = '[list.names]\nvalues = ["b"]\n[template.t]\n[tool.tool]\ntraits = ["read_only"]\n'
+    text = _file(f'{_WATCH}\nunmatched = "block"', more, _rule("also", "block", 'when.args.n.in = "@names"'))
+    for watched in (
+        write("w.toml", text),
+        attrs.evolve(write("o.toml", text.replace(_WATCH, "[policy]")), is_observed=True),
+    ):
+        rules, alone = load_rules([own, watched]), load_rules([own])
+        assert attrs.evolve(rules, observed=None, files=alone.files) == alone
+        assert (rules.files, _ids(rules.observed)) == (("own.toml", watched.name), ["named", "also"])
+        assert rules.observed is not None
+        assert (rules.observed.unmatched, list(rules.observed.tools)) == (Verdict.BLOCK, ["tool"])
+        assert list(rules.observed.lists["names"].values) == ["a", "b"]
+
+
+def test_what_an_observed_file_extends_is_obeyed(write: Write) -> None:
+    """It is a file with a `[policy]` as well. Of an observed origin all is observed, but for what others bring."""
+    write("base.toml", _file(_rule("base")))
+    text = _file(_WATCH, _rule("own"), extends='"base.toml"')
+    rules = load_rules([write("a.toml", text)])
+    assert (_ids(rules), _ids(rules.observed)) == (["base"], ["base", "own"])
+    origin = attrs.evolve(write("b.toml", _file(_rule("own"), extends='"base.toml"')), is_observed=True)
+    assert _ids(load_rules([origin])) == []
+    assert _ids(load_rules([origin, Origin("base.toml")])) == ["base"]
+    assert _ids(load_rules([origin, Origin("b.toml")])) == ["base", "own"]
+
+
+def test_an_observed_file_switches_off_no_rule_of_another(write: Write) -> None:
+    """An id is taken once, whoever observes; and what is not trusted is renamed."""
+    own = write("own.toml", _file(_rule("no")))
+    again = write("again.toml", _file(_rule("no", "block", "enforce = false")))
+    assert _problems(own, again) == [("again.toml", 4, "two rules have the id `no`")]
+    rules = load_rules([own, attrs.evolve(again, is_trusted=False)])
+    assert (_ids(rules), _ids(rules.observed)) == (["no"], ["no", "project-no"])
+
+
+def test_an_observed_permission_of_a_project_is_dropped(write: Write) -> None:
+    """As any other; an observed restriction of it is observed."""
+    text = _file(_rule("may", "allow", "enforce = false"), _rule("no", "block", "enforce = false"))
+    rules = load_rules([attrs.evolve(write("p.toml", text), is_trusted=False)])
+    assert (_ids(rules), _ids(rules.observed)) == ([], ["no"])
+    assert [notice.partition(":")[2] for notice in rules.notices] == [
+        "3: permission `may` dropped: the project is not trusted; see `permitry trust`"
+    ]
+
+
+def test_what_an_observed_rule_leaves_behind_is_not_kept(write: Write) -> None:
+    """No label and no count, which obeyed rules could ask for; a notice says so."""
+    text = _file(
+        _rule("marks", "allow", "enforce = false", 'adds_label = "web"'),
+        _rule("some", "block", "enforce = false", "budget.calls = 1"),
+        _rule("asks", "block", 'when.label = "web"'),
+    )
+    rules = load_rules([write("a.toml", text)])
+    policy = rules.policy()
+    assert not policy.side_effects(ToolCall("tool"), AuthContext()).labels
+    assert rules.notices == (
+        "a.toml:3: rule `marks` is observed, so that its label is not set",
+        "a.toml:9: rule `some` is observed, so that its budget is not counted",
+    )
+
+
+def test_mistakes_in_what_is_observed_are_mistakes(write: Write) -> None:
+    """They would be there on the day that it is obeyed."""
+    text = _file(_rule("a", "block", "enforce = false", 'match = ["other"]'))
+    assert [line for _, line, _ in _problems(write("a.toml", text))] == [8]
+    for word in ("true", '"no"'):
+        assert _problems(write("a.toml", _file(_rule("a", "block", f"enforce = {word}"))))
+
+
+def test_a_file_that_changes_between_the_two_reads_is_not_certain(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept must be of the bytes that it is kept for."""
+    origin = write("a.toml", _file(_rule("a", "block", "enforce = false")))
+    assert permitry.config.load.compile_rules([origin]).is_certain
+    read = permitry.config.load._read  # noqa: SLF001 -- what is between two reads
+
+    def read_and_change(*given: object) -> object:
+        found = read(*given)  # type: ignore[arg-type]  # as it was called
+        write("a.toml", _file(_rule("b")))
+        return found
+
+    monkeypatch.setattr(permitry.config.load, "_read", read_and_change)
+    assert not permitry.config.load.compile_rules([origin]).is_certain

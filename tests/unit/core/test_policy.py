@@ -13,6 +13,7 @@ from tests.tables import for_each
 from tests.unit.core.stubs import PlainRule, always, never
 
 from permitry.config.default import create_default_authorization_policy
+from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -20,6 +21,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError, RuleError
+from permitry.rules.configured import ConfiguredRule
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 
@@ -548,3 +550,68 @@ def test_every_restriction_that_applies_is_listed() -> None:
     for given, expected in ((rules, ["blocks", "asks"]), (rules[2:], ["may"]), (rules[3:], [])):
         found = AuthorizationPolicy(given).restrictions_on(ToolCall("bash"), AuthContext())
         assert [each.rule_id for each in found] == expected
+
+
+# Observed rules ---------------------------------------------------------------------------------------------------
+
+
+def _watching(*observed: PlainRule) -> AuthorizationPolicy:
+    """Return a policy that permits everything, and observes more."""
+    rules = (PlainRule("may", ALLOW, 250),)
+    return AuthorizationPolicy(rules, observed=AuthorizationPolicy((*rules, *observed)))
+
+
+def test_what_observed_rules_would_decide_is_asked_for_alone() -> None:
+    """A decision never asks them."""
+    seen: list[Request] = []
+    policy = _watching(PlainRule("no", BLOCK, 150, _noting(seen)))
+    assert policy.decide(ToolCall("x"), AuthContext()).rule_id == "may"
+    assert not seen
+    would = policy.would(ToolCall("x"), AuthContext())
+    assert would is not None
+    assert (would.verdict, would.rule_id, len(seen)) == (BLOCK, "no", 1)
+
+
+def test_nothing_is_said_where_observed_rules_change_nothing() -> None:
+    """Neither the verdict nor the rule; and not where there are none."""
+    assert _watching(PlainRule("no", BLOCK, 150, never)).would(ToolCall("x"), AuthContext()) is None
+    assert AuthorizationPolicy().would(ToolCall("x"), AuthContext()) is None
+
+
+def test_the_version_is_for_the_observed_rules_as_well() -> None:
+    """And for none where there are none, as it was before."""
+    none = AuthorizationPolicy((PlainRule("may", ALLOW, 250),))
+    versions = {
+        none.version,
+        _watching(PlainRule("no", BLOCK, 150, never)).version,
+        _watching(PlainRule("no", BLOCK, 151, never)).version,
+    }
+    assert len(versions) == 3
+    assert attrs.evolve(_watching(PlainRule("no", BLOCK, 150, never)), observed=None).version == none.version
+
+
+def test_more_rules_are_observed_with_the_others() -> None:
+    """So are lists; a copy in another process has them too."""
+    policy = _watching(PlainRule("no", BLOCK, 150)).with_rules(PlainRule("ask", CONFIRM, 160))
+    assert policy.decide(ToolCall("x"), AuthContext()).rule_id == "ask"
+    assert policy.observed is not None
+    assert {rule.id for rule in policy.observed.rules} == {"may", "no", "ask"}
+    policy = create_default_authorization_policy(observed=create_default_authorization_policy())
+    assert pickle.loads(pickle.dumps(policy)).observed == policy.observed  # noqa: S301 -- our own
+
+
+def test_no_session_fails_because_of_an_observed_rule() -> None:
+    """Its own rules count, and what they would be together with the observed ones is not said."""
+    policy = _watching(PlainRule("no", BLOCK, 150))
+    own = RuleSet((ConfiguredRule("no", CONFIRM, 150),))
+    context = AuthContext(rules=own)
+    assert policy.decide(ToolCall("x"), context).verdict is CONFIRM
+    assert policy.would(ToolCall("x"), context) is None
+
+
+def test_an_explanation_says_what_would_be_decided() -> None:
+    """In a line below the reason."""
+    explained = _watching(PlainRule("no", BLOCK, 150)).explain(ToolCall("x"), AuthContext())
+    assert explained.would is not None
+    assert "  observed    would block, by no" in str(explained)
+    assert "observed" not in str(AuthorizationPolicy().explain(ToolCall("x"), AuthContext()))

@@ -4,11 +4,16 @@ import contextlib
 from collections.abc import Iterator
 
 import attrs
+import pytest
+from tests.unit.core.stubs import PlainRule
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, CALL, Failing, answer_of, case_of, guard_of
 
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.response import ToolConfirmationResponse
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
 from permitry.guard.case import Case
+from permitry.guard.guard import Guard
 from permitry.guard.outcome import Blocked, Cause
 from permitry.guard.stages.record import record_answer, record_call
 
@@ -59,3 +64,25 @@ def test_a_decision_that_was_asked_about_is_on_record_already() -> None:
     record_answer(case_of(BLOCKED, answer=_YES), guard)
     record_answer(case_of(ASKED, answer=_YES, call=attrs.evolve(CALL, arguments={"path": "b"})), guard)
     assert [each["edited"] for each in recorder.records] == [False, True]
+
+
+def test_what_observed_rules_would_decide_is_recorded() -> None:
+    """Where that is something else."""
+    may = PlainRule("may", Verdict.ALLOW, 250)
+    for extra, would in (
+        ([PlainRule("never", Verdict.BLOCK, 150)], {"verdict": "block", "rule": "never"}),
+        ([], None),
+    ):
+        recorder = MemoryRecorder()
+        policy = AuthorizationPolicy((may,), observed=AuthorizationPolicy((may, *extra)))
+        record_call(case_of(ALLOWED), Guard(policy, recorder=recorder))
+        (record,) = recorder.records
+        assert (record["verdict"], record.get("would")) == ("allow", would)
+
+
+def test_nothing_is_asked_where_nothing_is_observed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record costs what it did."""
+    monkeypatch.delattr(AuthorizationPolicy, "would")
+    recorder = MemoryRecorder()
+    assert isinstance(record_call(case_of(ALLOWED), guard_of(recorder=recorder)), Case)
+    assert "would" not in recorder.records[0]

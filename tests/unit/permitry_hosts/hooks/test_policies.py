@@ -106,3 +106,17 @@ def test_general_questions_before_a_permission_stay(tmp_path: Path, priority: in
     policy = Policies().policy(load_rules([Origin(str(file))]), (), "run_shell", None)
     decision = policy.decide(ToolCall("run_shell", {"command": "npm run deploy"}), AuthContext(workspace="/home/ann"))
     assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "ask-shell")
+
+
+def test_observed_rules_are_asked_as_they_would_be_in_the_host(tmp_path: Path) -> None:
+    """With its own rules and declarations, and without the general questions; none of them is obeyed."""
+    path = tmp_path / "rules.toml"
+    path.write_text('schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["x"]\nenforce = false\n')
+    policy = Policies().policy(load_rules([Origin("permitry:hooks"), Origin(str(path))]), own_rules(), "write", SPEC)
+    assert policy.observed is not None
+    assert {rule.id for rule in policy.observed.rules} - {rule.id for rule in policy.rules} == {"no"}
+    assert policy.observed.declared["write"] == policy.declared["write"] == SPEC
+    assert policy.decide(ToolCall("x"), AuthContext()).verdict is Verdict.CONFIRM
+    would = policy.would(ToolCall("x"), AuthContext())
+    assert would is not None
+    assert would.verdict is Verdict.BLOCK

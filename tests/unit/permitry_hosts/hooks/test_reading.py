@@ -58,3 +58,15 @@ def test_rules_that_are_named_are_all_that_count(tmp_path: Path) -> None:
     assert found[:2] == ["permitry:hooks", "permitry:tools-claude-code"]
     assert "Bash" in own_tools(host, event)
     assert "make_tea" not in own_tools(host, event)
+
+
+def test_observed_files_come_behind_the_rules(tmp_path: Path) -> None:
+    """Whether rules are named or not."""
+    host, event = host_named("claude-code"), attrs.evolve(SHELL, workspace=str(tmp_path))
+    for rules in (["permitry:base"], None):
+        *others, last = find_rules(host, event, rules, ["permitry:publishing"])
+        assert (last.name, last.is_observed) == ("permitry:publishing", True)
+        assert not any(each.is_observed for each in others)
+    read = reading(host, event, ["permitry:tools-claude-code"], Policies(), host, observed=["permitry:publishing"])
+    assert read.rules.observed is not None
+    assert not read.rules.rules

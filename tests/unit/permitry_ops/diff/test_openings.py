@@ -94,3 +94,8 @@ def test_a_label_that_a_restriction_needs_is_not_proven() -> None:
         "adds_label"
     ]
     assert between(labels, RULE.format("a", "allow")) == []
+
+
+def test_an_observed_rule_counts_for_nothing(old: str, new: str, what: list[str]) -> None:
+    """On either side: one that is obeyed no more restricts less, and one that is obeyed now permits more."""
+    assert [each.what for each in between(old, new)] == what

@@ -31,3 +31,10 @@ def test_a_condition_is_true_or_false_or_neither(value: object, truth: Truth) ->
     assert side.truth(Literal(condition, frozenset(), Match.YES), request) is truth
     assert side.truth(Literal((ToolSelector("pa?"),), frozenset(), Match.YES), request) is Truth.TRUE
     assert side.truth(Literal(Patterns("command", ()), frozenset(), Match.YES), request) is None
+
+
+def test_what_is_observed_is_not_on_the_side() -> None:
+    """Neither among its rules, nor in what it decides."""
+    side = side_of(f"{RULE}enforce = false\n")
+    assert not side.by_id
+    assert side.decide({"name": "pay", "arguments": {"n": 3}}).verdict is Verdict.CONFIRM

@@ -87,3 +87,11 @@ def test_an_older_page_leads_back_and_stays_as_it_is() -> None:
     assert "data-live" not in page
     assert "Older" not in page
     assert "Nothing is on record." in page
+
+
+def test_a_row_says_what_an_observed_rule_would_have_done() -> None:
+    """Where that is something else."""
+    would = {"verdict": "block", "rule": "no"}
+    assert "| allowed, would be blocked by no, which is observed |" in row(verdict="allow", would=would)
+    assert "| asked, would be blocked by no, which is observed |" in row(verdict="confirm", would=would)
+    assert "| blocked |" in row(verdict="block", would=would)
