@@ -6,10 +6,20 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Change", "ObservedStats"]
+from permitry.core.decision import Decision
+
+__all__ = ["Change", "ObservedStats", "would_fields"]
 
 _EXAMPLES = 3
+_SHOWN = ("number", "tool", "arguments")
 _NO_RULE = "(no rule)"
+
+
+def would_fields(would: Decision | None) -> dict[str, object]:
+    """Return what observed rules would have decided, as the record keeps it; empty where they change nothing."""
+    if would is None:
+        return {}
+    return {"would": {"verdict": would.verdict.value, "rule": would.rule_id}}
 
 
 @attrs.define
@@ -34,21 +44,27 @@ class Change:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Count a decision."""
-        tool = str(record.get("tool"))
         self.calls += 1
         self.sessions.add(str(record.get("session")))
-        self.tools[tool] += 1
-        self.examples.append({"number": record.get("number"), "tool": tool, "arguments": record.get("arguments")})
+        self.tools[str(record.get("tool"))] += 1
+        self.examples.append({name: record.get(name) for name in _SHOWN})
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain JSON."""
-        sets = {"sessions": len(self.sessions), "tools": dict(self.tools), "examples": list(self.examples)}
-        return {"rule": self.rule, "verdict": self.verdict, "would": self.would, "calls": self.calls} | sets
+        return {
+            "rule": self.rule,
+            "verdict": self.verdict,
+            "would": self.would,
+            "calls": self.calls,
+            "sessions": len(self.sessions),
+            "tools": dict(self.tools),
+            "examples": list(self.examples),
+        }
 
 
 @attrs.define
 class ObservedStats:
-    """Counts of decisions, and of what observed rules would have changed, which `add` takes one after the other."""
+    """Counts of decisions, and of what observed rules would have changed; `add` takes one event after the other."""
 
     calls: int = 0
     sessions: set[str] = attrs.field(factory=set)
@@ -67,11 +83,15 @@ class ObservedStats:
 
     def changes(self, rule: str | None = None) -> Iterator[Change]:
         """Yield what would change, the most frequent first; with a rule only what that would."""
-        for change in sorted(self._changes.values(), key=lambda each: (not each.is_other, -each.calls)):
-            if rule is None or change.rule == rule:
+        for change in sorted(self._changes.values(), key=_place):
+            if rule in (None, change.rule):
                 yield change
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain JSON."""
         changes = [change.as_json() for change in self.changes()]
         return {"decisions": self.calls, "sessions": len(self.sessions), "observed": changes}
+
+
+def _place(change: Change) -> tuple[bool, int]:
+    return not change.is_other, -change.calls

@@ -13,7 +13,7 @@ from permitry.core.result import ToolResult
 
 __all__ = [
     "AuditRecord", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields", "fields_of", "record_start",
-    "waits_for_disk", "would_fields",
+    "waits_for_disk",
 ]  # fmt: skip
 
 _LARGE = 4_096
@@ -92,11 +92,6 @@ def decision_fields(decision: Decision) -> dict[str, object]:
         "errors": list(map(str, decision.errors)),
         "policy_version": decision.policy_version,
     }
-
-
-def would_fields(would: Decision | None) -> dict[str, object]:
-    """Return what observed rules would have decided, as the record keeps it; empty where they change nothing."""
-    return {} if would is None else {"would": {"verdict": would.verdict._value_, "rule": would.rule_id}}
 
 
 def fields_of(event: str, call: ToolCall, details: Mapping[str, object]) -> dict[str, object]:

@@ -42,13 +42,6 @@ class Row:
         }
         return {name: one_line(text) for name, text in texts.items()}
 
-    def as_json(self) -> dict[str, object]:
-        """Return it as JSON, which says only of a rule that is observed that it is."""
-        fields = attrs.asdict(self)
-        if not fields.pop("is_observed"):
-            return fields
-        return {**fields, "enforce": False}
-
 
 def lines_of(rows: Iterable[Row], columns: Iterable[str]) -> Iterator[str]:
     """Yield a line of names, and one for each row, the cells separated by tabs: no row changes the line of another."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import attrs
 
-from permitry.audit.observed import ObservedStats
 from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
 from permitry.channels import http_post
@@ -20,7 +19,7 @@ from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.audit_line import line_of
 from permitry.cli.inputs import print_result, rules_from, tell
 from permitry.cli.main import ExitCode
-from permitry.cli.observed import print_changes
+from permitry.cli.observed import count_changes
 from permitry.cli.render import busy, console_on
 from permitry.cli.stores import STORE, record_to_read
 from permitry.cli.tables import counts_table
@@ -56,11 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("export", "write the records that are asked for as JSON lines or Parquet", _export),
         ("stats", "count verdicts, rules and tools", _stats),
         ("verify", "check that no record of a store was changed or is missing", _verify),
-        (
-            "prune",
-            "forget the oldest records, questions and grants of a store; what is left can still be verified",
-            _prune,
-        ),
+        ("prune", "forget the oldest records, questions and grants of a store", _prune),
     ):
         command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
         add = command.add_argument
@@ -84,11 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add_filters(command)
                 rules = "list which of these rules have decided nothing, and which are the slowest"
                 add("--rules", action="append", metavar="FILE", help=rules)
-                add(
-                    "--observed",
-                    action="store_true",
-                    help="count what observed rules would have changed, and that alone",
-                )
+                add("--observed", action="store_true", help="count only what observed rules would have changed")
                 add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
             case "verify":
                 heads = (
@@ -172,20 +163,9 @@ def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]]) ->
     return code
 
 
-def _observed(options: argparse.Namespace) -> ExitCode:
-    stats = ObservedStats()
-    for record in records_from(options, record_to_read(options)):
-        stats.add(record)
-    if options.json:
-        print(json.dumps(stats.to_dict()))
-    else:
-        print_changes(stats)
-    return ExitCode.OK
-
-
 def _stats(options: argparse.Namespace) -> ExitCode:
     if options.observed:
-        return _observed(options)
+        return count_changes(options)
     policy = rules_from(options, ".").policy() if options.rules else None
     rules = [rule for rule in policy.rules if isinstance(rule, ConfiguredRule)] if policy is not None else []
     stats, recent = Stats(), deque[Mapping[str, Any]](maxlen=_RECENT)

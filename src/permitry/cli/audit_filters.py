@@ -154,7 +154,7 @@ def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
     if options.grant is not None:
         yield functools.partial(_is_granted, options.grant)
     if options.would is not None:
-        yield lambda record: (record.get("would") or {}).get("verdict") == options.would
+        yield functools.partial(_would_be, options.would)
     if options.unasked:
         edits = _edits(path)
         approved = records_at(path, RecordFilter(equal={"event": "answered", "approved": True}))
@@ -201,6 +201,11 @@ def _find_sessions(values: Mapping[str, str], path: str | Path) -> set[object]:
         equal["workspace"] = (folder, str(Path(folder).resolve()))
     began = records_at(path, RecordFilter(equal=equal))
     return {record.get("session") for record in began}
+
+
+def _would_be(verdict: str, record: Record) -> bool:
+    would = record.get("would")
+    return isinstance(would, Mapping) and would.get("verdict") == verdict
 
 
 def _is_granted(name: str, record: Record) -> bool:

@@ -8,9 +8,9 @@ from typing import assert_never
 import attrs
 
 from permitry.actions.programs.records import Record
-from permitry.audit.recorder import would_fields
+from permitry.audit.observed import would_fields
 from permitry.cli.check import answer_each, decision_line, records_used
-from permitry.cli.inputs import add_call_options, add_observe_option, add_rules_option, tell
+from permitry.cli.inputs import add_call_options, add_rules_option, tell
 from permitry.cli.main import ExitCode
 from permitry.core.action import Action, Connect, Delegate, Run, Touch, Unknown
 from permitry.core.decision import Decision
@@ -23,8 +23,7 @@ __all__ = ["configure"]
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry explain`."""
-    add_rules_option(parser)
-    add_observe_option(parser)
+    add_rules_option(parser, observes=True)
     add_call_options(parser)
     parser.add_argument("--verbose", action="store_true", help="show what the call only may do as well")
     parser.set_defaults(execute=execute)

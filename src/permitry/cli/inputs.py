@@ -25,7 +25,6 @@ from permitry.messages.plain import call_from_object
 __all__ = [
     "TOOLS_FILE",
     "add_call_options",
-    "add_observe_option",
     "add_rules_option",
     "add_tools_option",
     "number_lines",
@@ -44,19 +43,16 @@ TOOLS_FILE = "a tools file ends in `.toml`, see docs/reference/tools-file.md"
 _LONGEST_LINE = 8 * 1024 * 1024
 
 
-def add_rules_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--rules`, which may be given several times."""
+def add_rules_option(parser: argparse.ArgumentParser, *, observes: bool = False) -> None:
+    """Add `--rules`, which may be given several times, and with `observes` also `--observe`."""
     meant = (
         "a rule file, or a shipped set such as permitry:coding-agent; may be given again. "
         "Without it the layers are searched: shipped, user, project, admin"
     )
     parser.add_argument("--rules", action="append", metavar="FILE", help=meant)
-
-
-def add_observe_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--observe`, which may be given several times."""
-    meant = "a rule file, or a shipped set, whose rules are decided and recorded, and obeyed in nothing; repeatable"
-    parser.add_argument("--observe", action="append", default=[], metavar="FILE", help=meant)
+    if observes:
+        meant = "a rule file, or a set, that is decided and recorded, and never obeyed; may be given again"
+        parser.add_argument("--observe", action="append", default=[], metavar="FILE", help=meant)
 
 
 def add_call_options(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from permitry.audit.observed import Change, ObservedStats
+from permitry.cli.audit_filters import records_from
 from permitry.cli.inputs import origins_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
@@ -21,14 +22,26 @@ from permitry.errors import AuditError, PermitryError
 from permitry.files import replace_file
 from permitry.store.records import RecordFilter, records_at
 
-__all__ = ["enforce", "print_changes"]
+__all__ = ["count_changes", "enforce"]
 
 _COLUMNS = ("rule", "now", "would", "calls", "sessions", "tools")
 _LONGEST = 160
 _FALSE = re.compile(r"[ \t]*enforce[ \t]*=[ \t]*false[ \t]*(#[^\n]*)?\r?\n?")
 
 
-def print_changes(stats: ObservedStats, rule: str | None = None) -> None:
+def count_changes(options: argparse.Namespace) -> ExitCode:
+    """Print what observed rules would have changed, of the records that are asked for."""
+    stats = ObservedStats()
+    for record in records_from(options, record_to_read(options)):
+        stats.add(record)
+    if options.json:
+        print(json.dumps(stats.to_dict()))
+    else:
+        _print(stats)
+    return ExitCode.OK
+
+
+def _print(stats: ObservedStats, rule: str | None = None) -> None:
     """Print what observed rules would have changed, or what one of them would, with the last calls of each kind."""
     changes = list(stats.changes(rule))
     calls = sum(each.calls for each in changes if each.is_other)
@@ -67,7 +80,7 @@ def enforce(options: argparse.Namespace) -> ExitCode:
             stats.add(record)
     except AuditError as error:
         tell([str(error)])
-    print_changes(stats, draft.table.id)
+    _print(stats, draft.table.id)
     text = _without_false(draft)
     if not options.yes and not _is_confirmed(f"obey `{draft.table.id}` from now on?"):
         tell(["nothing was changed"])

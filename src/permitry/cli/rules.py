@@ -9,7 +9,7 @@ from typing import cast
 import attrs
 
 from permitry.cli._row import COLUMNS, Row, lines_of
-from permitry.cli.inputs import add_observe_option, add_rules_option, origins_from
+from permitry.cli.inputs import add_rules_option, origins_from
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.diagnostics import nearest
@@ -31,11 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("action", nargs="?", type=_action, metavar="enforce", help="let an observed rule be obeyed from now on")
     add("id", nargs="?", metavar="ID", help="the id of that rule")
-    add_rules_option(parser)
+    add_rules_option(parser, observes=True)
     add("--rule", action="append", metavar="ID", help="only the rule with this id, in full; may be given again")
     add("--layer", action="append", metavar="NAME", help="only rules of this layer, such as user; may be given again")
     add("--no-source", action="store_true", help="leave out the places of rules, which move")
-    add_observe_option(parser)
     add("--yes", action="store_true", help="enforce it without asking")
     add("--store", "--record", dest="record", metavar="RECORD", help="the record that says what it would have changed")
     parser.add_argument("--json", action="store_true", help="print one JSON object a rule, and nothing else")
@@ -100,7 +99,9 @@ def _print(options: argparse.Namespace, rows: list[Row], notices: Iterable[str])
 
 
 def _to_dict(row: Row, options: argparse.Namespace) -> dict[str, object]:
-    fields = row.as_json()
+    fields = attrs.asdict(row)
+    if fields.pop("is_observed"):
+        fields["enforce"] = False
     if options.no_source:
         del fields["source"]
     return fields

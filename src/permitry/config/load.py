@@ -26,6 +26,7 @@ from permitry.config.build import (
     read_rule,
 )
 from permitry.config.catalogue import PREFIX, find_file, find_shipped
+from permitry.config.compiled import Compiled
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, unreadable_problem
 from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, TemplateDraft, ToolDraft, notices_on
@@ -33,7 +34,7 @@ from permitry.config.lists import ListUses, collect_trusted, lists_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import explain_missing, out_of_bounds, shorten_name
 from permitry.config.origin import Origin, writable_by_others
-from permitry.config.plain import Plain, build_rule_set, tool_of
+from permitry.config.plain import Plain, tool_of
 from permitry.config.program_table import ProgramTable
 from permitry.config.programs import ProgramDrafts
 from permitry.config.ruleset import RuleSet
@@ -57,28 +58,6 @@ _TABLES: Mapping[str, type[BaseModel]] = {
 Model = TypeVar("Model", bound=BaseModel)
 _Templates: TypeAlias = tuple[Mapping[str, Template], Collection[str]]
 """The templates that are valid, and the names of all that are defined."""
-
-
-@attrs.frozen
-class Compiled:
-    """Rule files as plain data, with the scopes of the rules, and the files this depends on.
-
-    `named` has each path and its real one. `is_certain`: no file differed from its pin. `observed` is all of it, where
-    the rest is without what is observed.
-    """
-
-    data: Plain
-    scopes: tuple[Scope, ...]
-    files: Mapping[Path, str]
-    named: tuple[tuple[Path, Path], ...]
-    is_certain: bool = True
-    observed: "Compiled | None" = None
-
-    @property
-    def rules(self) -> RuleSet:
-        """The rule set."""
-        observed = None if self.observed is None else self.observed.rules
-        return attrs.evolve(build_rule_set(self.data, self.scopes), observed=observed)
 
 
 Source: TypeAlias = Origin | str | os.PathLike[str]
@@ -148,25 +127,13 @@ def _load(origins: Iterable[Origin]) -> Compiled:
     if not finds_observed:
         return whole
     # INVARIANT: what is observed changes nothing: the rest is read as if it were not written.
-    obeyed, _ = _read(ordered, _Loader(only_obeyed=True))
-    data = obeyed.data | {name: whole.data[name] for name in ("files", "links")}
-    data |= {"notices": [*whole.data["notices"], *_notices_on_kept(whole, obeyed)], "observed": whole.data}
-    is_certain = obeyed.files.items() <= whole.files.items()
-    return attrs.evolve(whole, data=data, scopes=obeyed.scopes, is_certain=is_certain, observed=whole)
+    return whole.watch_behind(_read(ordered, _Loader(only_obeyed=True))[0])
 
 
 def _read(origins: Iterable[Origin], loader: "_Loader") -> tuple[Compiled, bool]:
     for origin in origins:
         loader.load(origin)
     return Compiled(*loader.result(), loader.reached, tuple(loader.named)), loader.finds_observed
-
-
-def _notices_on_kept(whole: Compiled, obeyed: Compiled) -> Iterator[str]:
-    ids = {each["id"] for each in obeyed.data["rules"]}
-    for each in whole.data["rules"]:
-        if each["id"] not in ids and (each["budget"] is not None or each["adds_label"] is not None):
-            what = "budget is not counted" if each["adds_label"] is None else "label is not set"
-            yield f"{each['source']}: rule `{each['id']}` is observed, so that its {what}"
 
 
 class _NotPinnedError(Exception):
@@ -252,7 +219,7 @@ class _Loader:
         """Read the header and what it extends; return whether the tables count here."""
         rest = {key: value for key, value in data.items() if key not in _TABLES}
         header = self.validated(source, (), rest, Header)
-        policy = PolicyTable() if header is None or header.policy is None else header.policy
+        policy = (header and header.policy) or PolicyTable()
         counts = policy.enforce is None or not self.leaves_out()
         if counts and policy.unmatched is not None:
             self.set_unmatched(policy.unmatched, source.source(("policy", "unmatched")))

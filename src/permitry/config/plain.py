@@ -47,7 +47,9 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
         for each in rules
     ]
     made = build_rule_set({**table, "rules": rules}, scopes)
-    return made if table["observed"] is None else attrs.evolve(made, observed=rule_set_of(table["observed"], tool))
+    if table["observed"] is None:
+        return made
+    return attrs.evolve(made, observed=rule_set_of(table["observed"], tool))
 
 
 def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:

@@ -62,5 +62,5 @@ class RuleSet:
             flows=self.flows,
             unmatched=self.unmatched,
             unmatched_source=self.unmatched_source,
-            observed=None if self.observed is None else self.observed.policy(),
+            observed=self.observed and self.observed.policy(),
         )

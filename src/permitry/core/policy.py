@@ -17,7 +17,6 @@ The laws that comments name by number, here and elsewhere, are in `docs/explanat
 """
 
 import functools
-import hashlib
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,7 +41,8 @@ from permitry.core.rule import ActionReader, AnyRule, Request
 from permitry.core.shared import SideEffects
 from permitry.core.source import Lists, RuleSource
 from permitry.core.spec import ToolSpec
-from permitry.errors import RuleError, safe_str
+from permitry.core.version import digest_rules
+from permitry.errors import RuleError
 
 __all__ = ["AuthorizationPolicy", "Specs"]
 
@@ -126,7 +126,7 @@ class AuthorizationPolicy:
     def __attrs_post_init__(self) -> None:
         cache = DecisionCache(
             functools.partial(
-                _digest, self.rules, self.flows, self.declared, self.unmatched, self.reader, observed=self.observed
+                digest_rules, self.rules, self.flows, self.declared, self.unmatched, self.reader, observed=self.observed
             ),
             self.unmatched,
             self.unmatched_source,
@@ -184,7 +184,7 @@ class AuthorizationPolicy:
         Raises: `RuleError` as the class does, so for another rule of an id that is here already.
         """
         flows = tuple(flows)
-        observed = None if self.observed is None else self.observed.with_rules(*rules, flows=flows)
+        observed = self.observed and self.observed.with_rules(*rules, flows=flows)
         return attrs.evolve(self, **add_rules(self, rules, flows), observed=observed)
 
     def within(self, context: AuthContext) -> "AuthorizationPolicy":
@@ -192,23 +192,23 @@ class AuthorizationPolicy:
 
         Raises: `RuleError` as `with_rules` and `with_lists`: a session with unusable rules runs nothing.
         """
-        policy = self if context.rules is None else self._extend(context.rules, self._enforced.with_rules)
+        policy = self if context.rules is None else self._extend(context.rules, self._alone.with_rules)
         if context.lists is None:
             return policy
-        return policy._extend(context.lists, policy._enforced.with_lists)  # noqa: SLF001 -- a policy as this one
+        return policy._extend(context.lists, policy._alone.with_lists)  # noqa: SLF001 -- a policy as this one
 
     def with_lists(self, lists: Mapping[str, Iterable[str | float]]) -> "AuthorizationPolicy":
         """Return this policy with more values in the named lists of its rules, which a host gives and are trusted.
 
         Raises: `TypeError` for other values than texts and numbers; `RuleError` for those that no rule can use.
         """
-        observed = None if self.observed is None else self.observed.with_lists(lists)
+        observed = self.observed and self.observed.with_lists(lists)
         return attrs.evolve(self, **add_lists(self, lists), observed=observed)
 
     @functools.cached_property
-    def _enforced(self) -> "AuthorizationPolicy":
+    def _alone(self) -> "AuthorizationPolicy":
         """This policy without observed rules: no session fails because its rules do not go with them."""
-        return self if self.observed is None else attrs.evolve(self, observed=None)
+        return attrs.evolve(self, observed=None)
 
     def _extend(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
         """Return the policy that is made with a source, and keep it as long as the source is there."""
@@ -276,7 +276,9 @@ class AuthorizationPolicy:
         except RuleError:
             return None
         own = self.decide(call, context, spec)
-        return None if (own.verdict, own.rule_id) == (other.verdict, other.rule_id) else other
+        if (own.verdict, own.rule_id) == (other.verdict, other.rule_id):
+            return None
+        return other
 
     def restrictions_on(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
@@ -361,23 +363,3 @@ def _permits_undoable(rule: AnyRule) -> bool:
     full = complete(rule)
     # A two-method rule has no effect of its own: it permits.
     return full.keeps is not False and getattr(full, "effect", Verdict.ALLOW) is Verdict.ALLOW
-
-
-def _digest(
-    rules: Iterable[AnyRule],
-    flows: Iterable[Flow],
-    declared: Mapping[str, ToolSpec],
-    unmatched: Verdict,
-    reader: ActionReader | None,
-    *,
-    observed: AuthorizationPolicy | None,
-) -> str:
-    # A decision needs it, and never raises: a rule that cannot be shown is described by its class.
-    texts = [safe_str(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
-    texts += [f"{name} {declared[name].digest}" for name in sorted(declared)]
-    if unmatched is not Verdict.CONFIRM:
-        texts.append(unmatched.value)
-    texts += filter(None, [getattr(reader, "digest", "")])
-    if observed is not None:
-        texts.append(f"observed {observed.version}")
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

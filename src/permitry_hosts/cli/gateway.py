@@ -13,7 +13,7 @@ import attrs
 
 from permitry.audit.record import StoredRecorder, user_name
 from permitry.channels.ancestors import ancestors
-from permitry.cli.inputs import add_observe_option, add_rules_option, origins_from, refuse_list, tell
+from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.logs import show_logs
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal
@@ -55,8 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tools", type=Path, metavar="FILE", help="a tools file: each of its tables [mcp.NAME] is one more server")
     trust = "believe what the server says in favour of its tools, such as that one only reads"
     add("--trust-annotations", action="store_true", help=trust)
-    add_rules_option(parser)
-    add_observe_option(parser)
+    add_rules_option(parser, observes=True)
     add(
         "--workspace",
         default=".",

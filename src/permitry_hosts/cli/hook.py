@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.cli.inputs import add_observe_option, add_rules_option
+from permitry.cli.inputs import add_rules_option
 from permitry.errors import CallError, PermitryError, safe_str
 from permitry_hosts.hooks.answering import UNDECIDED, Options, answer
 from permitry_hosts.hooks.deadline_process import DEADLINE, supervise
@@ -57,8 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add_rules_option(parser)
-    add_observe_option(parser)
+    add_rules_option(parser, observes=True)
     add("--grant", action="store_true", help="let permissions count: the host runs what the rules allow, unasked")
     ask = "what becomes of questions that the host cannot ask: refuse (the default), or wait[=SECONDS] for an answer"
     add("--ask", type=_seconds, default=0, metavar="refuse|wait", help=ask)

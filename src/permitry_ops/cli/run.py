@@ -17,7 +17,7 @@ from permitry.channels.stored_channel import StoredChannel
 from permitry.cli import prompt
 from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
-from permitry.cli.inputs import add_observe_option, add_rules_option, number_lines, open_lines, origins_from, tell
+from permitry.cli.inputs import add_rules_option, number_lines, open_lines, origins_from, tell
 from permitry.cli.logs import show_logs
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal, RenewingChannel
@@ -55,8 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     session = "model messages, one JSON object a line; - (the default) for standard input"
     add("session", nargs="?", default="-", metavar="SESSION.jsonl", help=session)
-    add_rules_option(parser)
-    add_observe_option(parser)
+    add_rules_option(parser, observes=True)
     add("--workspace", default=".", metavar="DIR", help="the folder the tools work in; default: this one")
     add_toolset_options(parser)
     add("--text-calls", action="store_true", help="also take the calls that a message holds as text")

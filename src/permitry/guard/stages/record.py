@@ -1,6 +1,7 @@
 """The decision is durable before anything runs."""
 
-from permitry.audit.recorder import decision_fields, waits_for_disk, would_fields
+from permitry.audit.observed import would_fields
+from permitry.audit.recorder import decision_fields, waits_for_disk
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case, Parts, Step
 from permitry.guard.journal import not_recorded, record, record_decision
