@@ -6,20 +6,11 @@ from typing import Any
 
 import attrs
 
-from permitry.core.decision import Decision
-
-__all__ = ["Change", "ObservedStats", "would_fields"]
+__all__ = ["Change", "ObservedStats"]
 
 _EXAMPLES = 3
 _SHOWN = ("number", "tool", "arguments")
 _NO_RULE = "(no rule)"
-
-
-def would_fields(would: Decision | None) -> dict[str, object]:
-    """Return what observed rules would have decided, as the record keeps it; empty where they change nothing."""
-    if would is None:
-        return {}
-    return {"would": {"verdict": would.verdict.value, "rule": would.rule_id}}
 
 
 @attrs.define

@@ -166,6 +166,10 @@ def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]]) ->
 def _stats(options: argparse.Namespace) -> ExitCode:
     if options.observed:
         return count_changes(options)
+    return _count(options)
+
+
+def _count(options: argparse.Namespace) -> ExitCode:
     policy = rules_from(options, ".").policy() if options.rules else None
     rules = [rule for rule in policy.rules if isinstance(rule, ConfiguredRule)] if policy is not None else []
     stats, recent = Stats(), deque[Mapping[str, Any]](maxlen=_RECENT)

@@ -151,10 +151,9 @@ def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
     if _values_of(_ACTS, options, "not_"):
         # Of a record without arguments it is not known what the call would do.
         yield _has_arguments
-    if options.grant is not None:
-        yield functools.partial(_is_granted, options.grant)
-    if options.would is not None:
-        yield functools.partial(_would_be, options.would)
+    for value, test in ((options.grant, _is_granted), (options.would, _would_be)):
+        if value is not None:
+            yield functools.partial(test, value)
     if options.unasked:
         edits = _edits(path)
         approved = records_at(path, RecordFilter(equal={"event": "answered", "approved": True}))

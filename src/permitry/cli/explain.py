@@ -8,7 +8,6 @@ from typing import assert_never
 import attrs
 
 from permitry.actions.programs.records import Record
-from permitry.audit.observed import would_fields
 from permitry.cli.check import answer_each, decision_line, records_used
 from permitry.cli.inputs import add_call_options, add_rules_option, tell
 from permitry.cli.main import ExitCode
@@ -55,14 +54,16 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _line(call_id: object, explained: Explanation) -> dict[str, object]:
-    return {
+    line = {
         **decision_line(call_id, explained.decision, explained.origins),
         "agent": explained.agent,
         "rules": [_trace(rule) for rule in explained.rules],
         "actions": [_action(each) for each in explained.actions],
         "declaration": "\n".join(explained.declaration) or None,
-        **would_fields(explained.would),
     }
+    if (would := explained.would) is not None:
+        line["would"] = {"verdict": would.verdict.value, "rule": would.rule_id}
+    return line
 
 
 def _record(each: Record) -> dict[str, object]:

@@ -25,6 +25,7 @@ from permitry.store.records import RecordFilter, records_at
 __all__ = ["count_changes", "enforce"]
 
 _COLUMNS = ("rule", "now", "would", "calls", "sessions", "tools")
+_OF_CALL = ("rule", "would", "record", "call")
 _LONGEST = 160
 _FALSE = re.compile(r"[ \t]*enforce[ \t]*=[ \t]*false[ \t]*(#[^\n]*)?\r?\n?")
 
@@ -44,24 +45,34 @@ def count_changes(options: argparse.Namespace) -> ExitCode:
 def _print(stats: ObservedStats, rule: str | None = None) -> None:
     """Print what observed rules would have changed, or what one of them would, with the last calls of each kind."""
     changes = list(stats.changes(rule))
-    calls = sum(each.calls for each in changes if each.is_other)
-    sessions = set[str]().union(*(each.sessions for each in changes if each.is_other))
-    whose = "observed rules" if rule is None else f"`{rule}`"
-    share = f"{calls:,} of {stats.calls:,} decisions, in {len(sessions):,} of {len(stats.sessions):,} sessions"
+    other = [each for each in changes if each.is_other]
+    calls = sum(each.calls for each in other)
+    sessions = set[str]().union(*(each.sessions for each in other))
+    whose = "observed rules"
+    if rule is not None:
+        whose = f"`{rule}`"
+    said = f"{whose} would have changed {calls:,} of {stats.calls:,} decisions"
+    where = f"in {len(sessions):,} of {len(stats.sessions):,} sessions"
     console = console_on(sys.stdout)
-    said = f"{whose} would have changed {share}"
-    console.print(one_line(said), markup=False, soft_wrap=True)
+    console.print(one_line(f"{said}, {where}"), markup=False, soft_wrap=True)
     counts_table(console, "what would be decided", _COLUMNS, map(_row, changes))
-    counts_table(console, "the last calls of each", ("rule", "would", "record", "call"), _examples(changes))
+    counts_table(console, "the last calls of each", _OF_CALL, _examples(other))
 
 
 def _row(change: Change) -> tuple[str, ...]:
     tools = ", ".join(f"{tool} {count:,}" for tool, count in change.tools.most_common(3))
-    return change.rule, change.verdict, change.would, f"{change.calls:,}", f"{len(change.sessions):,}", tools
+    return (
+        change.rule,
+        change.verdict,
+        change.would,
+        f"{change.calls:,}",
+        f"{len(change.sessions):,}",
+        tools,
+    )
 
 
 def _examples(changes: list[Change]) -> Iterator[tuple[str, ...]]:
-    for change in filter(lambda each: each.is_other, changes):
+    for change in changes:
         for each in change.examples:
             yield change.rule, change.would, str(each["number"]), _call(each)
 

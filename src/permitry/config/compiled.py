@@ -36,12 +36,12 @@ class Compiled:
     def watch_behind(self, obeyed: "Compiled") -> "Compiled":
         """Return what is obeyed of the same files, with all of this observed behind it."""
         data = {**obeyed.data, "files": self.data["files"], "links": self.data["links"], "observed": self.data}
-        data["notices"] = [*self.data["notices"], *self._lost(obeyed)]
+        data["notices"] = [*self.data["notices"], *self._notices_on_effects(obeyed)]
         # INVARIANT: what is stored is of the bytes that it is stored for: both times the same ones were read.
         is_certain = obeyed.files.items() <= self.files.items()
         return attrs.evolve(self, data=data, scopes=obeyed.scopes, is_certain=is_certain, observed=self)
 
-    def _lost(self, obeyed: "Compiled") -> Iterator[str]:
+    def _notices_on_effects(self, obeyed: "Compiled") -> Iterator[str]:
         """Yield which observed rules leave nothing behind, as obeyed ones could depend on that."""
         ids = {each["id"] for each in obeyed.data["rules"]}
         observed = [each for each in self.data["rules"] if each["id"] not in ids]

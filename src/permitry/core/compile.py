@@ -15,7 +15,7 @@ from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Reque
 from permitry.core.shared import SideEffects
 from permitry.errors import RuleError
 
-__all__ = ["compile_rules", "complete"]
+__all__ = ["compile_rules", "complete", "permits_undoable"]
 
 # What the model is shown, and the way out; the reason of the rule comes between.
 _MESSAGES = {
@@ -63,6 +63,13 @@ def complete(rule: AnyRule) -> Rule:
         with contextlib.suppress(Exception):
             said |= {} if (found := getattr(rule, name)) is None else {name: found}
     return cast("Rule", SimpleNamespace(**(_DEFAULTS | said)))
+
+
+def permits_undoable(rule: AnyRule) -> bool:
+    """Return whether a rule permits only what can be undone."""
+    full = complete(rule)
+    # A two-method rule has no effect of its own: it permits.
+    return full.keeps is not False and getattr(full, "effect", Verdict.ALLOW) is Verdict.ALLOW
 
 
 def _own(kind: type) -> set[str]:

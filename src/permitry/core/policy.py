@@ -27,7 +27,7 @@ import attrs
 
 from permitry.core._evaluate import Phases, ask_overrides, ask_permissions, ask_restrictions, list_restrictions
 from permitry.core.call import ToolCall
-from permitry.core.compile import compile_rules, complete
+from permitry.core.compile import compile_rules, permits_undoable
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, DecisionCache, Phase, RuleFailure, Verdict
@@ -162,7 +162,7 @@ class AuthorizationPolicy:
     @functools.cached_property
     def without_keeping(self) -> "AuthorizationPolicy":
         """This policy for a call that cannot be undone: without what permits only those that can be."""
-        rules = tuple(rule for rule in self.rules if not _permits_undoable(rule))
+        rules = tuple(rule for rule in self.rules if not permits_undoable(rule))
         return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
 
     @functools.cached_property
@@ -356,10 +356,3 @@ def _find_strictest(decisions: Sequence[Decision]) -> Decision:
     decision = max(decisions, key=lambda each: each.verdict.strictness)
     keeps = any(each.keeps for each in decisions)
     return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
-
-
-def _permits_undoable(rule: AnyRule) -> bool:
-    """Return whether a rule permits only what can be undone."""
-    full = complete(rule)
-    # A two-method rule has no effect of its own: it permits.
-    return full.keeps is not False and getattr(full, "effect", Verdict.ALLOW) is Verdict.ALLOW

@@ -125,6 +125,20 @@ def test_what_is_kept_is_what_was_loaded(cache: RuleCache, warm: list[Origin]) -
     assert {flow.id for flow in kept.flows} == {"often", "tainting"}
 
 
+def test_what_is_observed_is_kept_as_well(cache: RuleCache, file: Path) -> None:
+    """Apart from the rules; an observed set need not be among those that are in force."""
+    file.write_text('schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["x"]\nenforce = false\n')
+    origins = [*_layers(file), Origin("permitry:publishing", is_observed=True)]
+    loaded = cache.load(origins)
+    assert cache.kept(origins) == loaded == load_rules(origins)
+    assert loaded.observed is not None
+    observed = {rule.id for rule in loaded.observed.rules} - {rule.id for rule in loaded.rules}
+    assert "no" in observed
+    assert len(observed) > 1
+    file.write_text("schema = 1\n")
+    assert cache.kept(origins) is None
+
+
 def test_without_a_cache_the_files_are_read(cache: RuleCache, file: Path) -> None:
     """The first load is as good as the second."""
     assert cache.kept(_layers(file)) is None
@@ -219,6 +233,7 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(cache: RuleCache, warm: list[Or
         {"pinned": {}},
         {"distrust": "another reason"},
         {"name": "permitry:base"},
+        {"is_observed": True},
     ],
     ids=str,
 )

@@ -771,20 +771,3 @@ def test_mistakes_in_what_is_observed_are_mistakes(write: Write) -> None:
     assert [line for _, line, _ in _problems(write("a.toml", text))] == [8]
     for word in ("true", '"no"'):
         assert _problems(write("a.toml", _file(_rule("a", "block", f"enforce = {word}"))))
-
-
-def test_a_file_that_changes_between_the_two_reads_is_not_certain(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is kept must be of the bytes that it is kept for."""
-    origin = write("a.toml", _file(_rule("a", "block", "enforce = false")))
-    assert permitry.config.load.compile_rules([origin]).is_certain
-    read = permitry.config.load._read  # noqa: SLF001 -- what is between two reads
-
-    def read_and_change(*given: object) -> object:
-        found = read(*given)  # type: ignore[arg-type]  # as it was called
-        write("a.toml", _file(_rule("b")))
-        return found
-
-    monkeypatch.setattr(permitry.config.load, "_read", read_and_change)
-    assert not permitry.config.load.compile_rules([origin]).is_certain

@@ -1,6 +1,5 @@
 """The decision is durable before anything runs."""
 
-from permitry.audit.observed import would_fields
 from permitry.audit.recorder import decision_fields, waits_for_disk
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case, Parts, Step
@@ -21,8 +20,8 @@ def record_call(case: Case, parts: Parts) -> Step:
     details["mode"] = case.context.mode
     details["tool_digest"] = digest_of(case.spec)
     details["agent"] = case.context.agent
-    if parts.policy.observed is not None:
-        details |= would_fields(parts.policy.would(call, case.context, case.spec))
+    if parts.policy.observed is not None and (would := parts.policy.would(call, case.context, case.spec)) is not None:
+        details["would"] = {"verdict": would.verdict.value, "rule": would.rule_id}
     # What is kept first is recorded in between.
     is_at_once = case.runs and decision.verdict is _ALLOW and not decision.keeps
     is_started = is_at_once and waits_for_disk(parts.recorder)
