@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 5_900),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_435),
-    ("Guard", ("permitry.guard.guard",), 34_340),
-    ("ToolHandler", ("permitry.handler",), 37_140),
+    ("what decides", (POLICY,), 5_960),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_575),
+    ("Guard", ("permitry.guard.guard",), 34_480),
+    ("ToolHandler", ("permitry.handler",), 37_280),
 ]
 
 

@@ -52,6 +52,17 @@ def test_the_settings_of_the_user_get_the_hook(home: Path, capsys: Out) -> None:
     assert not (home / ".claude/settings.json").exists()
 
 
+def test_a_file_that_is_observed_is_named_as_well(home: Path, capsys: Out) -> None:
+    """One that does not load is not installed: the hook would block each call."""
+    Path("a.toml").write_text("schema = 1\n")
+    assert main(["hook", "install", "claude-code", "--observe", "a.toml", "--observe", "permitry:publishing"]) == 0
+    entry = json.loads((home / ".claude/settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+    assert f"hook claude-code --observe {home}/project/a.toml --observe permitry:publishing" in entry["command"]
+    capsys.readouterr()
+    assert main(["hook", "install", "claude-code", "--observe", "b.toml"]) == 4
+    assert "there is no file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("text", "why"), [(None, "there is no file"), ("schema = 1\nbad = 2\n", "unknown key `bad`")])
 def test_rules_that_do_not_load_are_not_installed(home: Path, capsys: Out, text: str | None, why: str) -> None:
     """The hook would block each call of the agent."""

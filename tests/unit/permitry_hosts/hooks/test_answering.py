@@ -242,6 +242,23 @@ def test_an_event_that_is_not_known_is_not_answered(replied: Answer, host: str) 
         replied(host, put(captured(host).payload, captured(host).event, "BeforeSomething"))
 
 
+def test_an_observed_file_changes_no_answer(record: Path, replied: Answer, tmp_path: Path, home: Path) -> None:
+    """What it would have blocked, or permitted, is on record."""
+    path = tmp_path / "observed.toml"
+    path.write_text(
+        'schema = 1\n[[rule]]\nid = "no"\neffect = "block"\nwhen.command = ["make"]\n'
+        '[[rule]]\nid = "may"\neffect = "allow"\nwhen.command = ["cargo *"]\n'
+    )
+    options = Options(None, True, str(record), observed=[str(path)])
+    for text in ("make", "cargo install x"):
+        payload = command("claude-code", text)
+        reply = answer("claude-code", json.dumps(payload).encode(), options, ENVIRON)
+        assert reply == replied("claude-code", payload), home
+    would = [json.loads(line).get("would") for line in record.read_text().splitlines() if '"decided"' in line]
+    assert would[0] == {"verdict": "block", "rule": "no"}
+    assert {"verdict": "allow", "rule": "may"} in would
+
+
 def test_every_decision_is_recorded_with_session_and_agent(replied: Answer, record: Path) -> None:
     """The ids of calls repeat between an agent and its sub-agents."""
     for agent in ({}, {"agent_id": "a7", "agent_type": "reviewer"}):
