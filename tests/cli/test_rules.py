@@ -131,7 +131,7 @@ def test_every_rule_of_the_layers_has_its_layer(
     (workspace / "admin.toml").write_text(text.format("admins"), encoding="utf-8")
     monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
     monkeypatch.setattr(
-        "permitry.cli.rules.find_layers", lambda folder: find_layers(folder, admin_file=workspace / "admin.toml")
+        "permitry.cli.inputs.find_layers", lambda folder: find_layers(folder, admin_file=workspace / "admin.toml")
     )
     rows = {row["rule"]: row["layer"] for row in objects(cli("rules", "--json")[1])}
     assert [rows[name] for name in ("mine", "more", "theirs", "admins", "ask-payment")] == [

@@ -31,7 +31,9 @@ class Compiled:
     def rules(self) -> RuleSet:
         """The rule set."""
         made = build_rule_set(self.data, self.scopes)
-        return attrs.evolve(made, observed=self.observed and self.observed.rules)
+        if self.observed is None:
+            return made
+        return attrs.evolve(made, observed=self.observed.rules)
 
     def watch_behind(self, obeyed: "Compiled") -> "Compiled":
         """Return what is obeyed of the same files, with all of this observed behind it."""
@@ -51,5 +53,3 @@ class Compiled:
                 yield f"{about} label is not set"
             if each["budget"] is not None:
                 yield f"{about} budget is not counted"
-        observed = None if self.observed is None else self.observed.rules
-        return attrs.evolve(build_rule_set(self.data, self.scopes), observed=observed)

@@ -109,14 +109,21 @@ def _problem(source: SourceText, path: KeyPath, details: ErrorDetails, model: ty
     if kind == "extra_forbidden":
         return _unknown_key(source, where, details["loc"], model)
     if kind == "literal_error":
-        known = details["ctx"]["expected"].replace("'", "`")
-        return source.problem(where, f"unknown word `{value}` for `{where[-1]}`", f"choose {known}")
+        return source.problem(where, *_about_literal(str(where[-1]), value, details["ctx"]["expected"]))
     if kind in _WANTED:
         wanted = _WANTED[kind]
         if wanted == "a list" and where[-1] in _EITHER and _is_group(where[:-1]):
             wanted = "a string or a list of strings"
         return type_problem(source, where, wanted, value)
     return _out_of_range(source, where, value, details.get("ctx", {}))
+
+
+def _about_literal(name: str, value: object, expected: str) -> tuple[str, str]:
+    """Return what is wrong with a value that is none of the words expected, and the way out."""
+    if expected in ("True", "False"):
+        return f"`{name}` can only be `{expected.lower()}`", "take it out"
+    known = expected.replace("'", "`")
+    return f"unknown word `{value}` for `{name}`", f"choose {known}"
 
 
 def _is_group(path: KeyPath) -> bool:

@@ -258,7 +258,7 @@ def test_stored_values_of_another_type_are_refused(values: object) -> None:
     """What is read from a cache is not trusted."""
     stored = {
         "rules": [], "templates": [], "tools": [], "programs": [], "files": [], "links": [], "notices": [],
-        "unmatched": None,
+        "unmatched": None, "observed": None,
         "lists": [{"name": "a", "values": values, "restricts_only": False, "source": "r.toml:1"}],
     }  # fmt: skip
     with pytest.raises(ValueError, match="`values` is not what it must be"):

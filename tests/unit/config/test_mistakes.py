@@ -214,8 +214,14 @@ MISTAKES = [
     Mistake("rule-key-singular", _rule(BLOCK, 'tool = ["x"]'), 6, 1, "tool",
             "unknown key `tool`", "did you mean `tools`?"),
     Mistake("rule-key-far", _block("zzz = 1"), 7, 1, "zzz", "unknown key `zzz`",
-            "known: adds_label, budget, effect, id, keep, match, message, no_match, priority, reason, runs_any, "
-            "tools, unless, when"),
+            "known: adds_label, budget, effect, enforce, id, keep, match, message, no_match, priority, reason, "
+            "runs_any, tools, unless, when"),
+    Mistake("rule-enforce-true", _block("enforce = true"), 7, 11, "true", "`enforce` can only be `false`",
+            "take it out"),
+    Mistake("rule-enforce-text", _block('enforce = "no"'), 7, 11, '"no"', "`enforce` can only be `false`",
+            "take it out"),
+    Mistake("policy-enforce-true", _top("[policy]", "enforce = true"), 3, 11, "true", "`enforce` can only be `false`",
+            "take it out"),
     Mistake("rule-key-condition", _block('mode = ["x"]'), 7, 1, "mode", "unknown key `mode`", "write `when.mode`"),
     Mistake("when-key-near", _block('when.mod = "x"'), 7, 6, "mod", "unknown key `mod`", "did you mean `mode`?"),
     Mistake("when-key-far", _block('when.xyz = "x"'), 7, 6, "xyz", "unknown key `xyz`",

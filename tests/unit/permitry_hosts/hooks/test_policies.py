@@ -114,7 +114,8 @@ def test_observed_rules_are_asked_as_they_would_be_in_the_host(tmp_path: Path) -
     path.write_text('schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["x"]\nenforce = false\n')
     policy = Policies().policy(load_rules([Origin("permitry:hooks"), Origin(str(path))]), own_rules(), "write", SPEC)
     assert policy.observed is not None
-    assert {rule.id for rule in policy.observed.rules} - {rule.id for rule in policy.rules} == {"no"}
+    (only,) = set(policy.observed.rules) - set(policy.rules)
+    assert getattr(only, "id", None) == "no"
     assert policy.observed.declared["write"] == policy.declared["write"] == SPEC
     assert policy.decide(ToolCall("x"), AuthContext()).verdict is Verdict.CONFIRM
     would = policy.would(ToolCall("x"), AuthContext())
