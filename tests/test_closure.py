@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 5_960),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_575),
-    ("Guard", ("permitry.guard.guard",), 34_480),
-    ("ToolHandler", ("permitry.handler",), 37_280),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_580),
+    ("Guard", ("permitry.guard.guard",), 34_490),
+    ("ToolHandler", ("permitry.handler",), 37_290),
 ]
 
 

@@ -72,6 +72,22 @@ def test_an_explanation_says_what_would_be(cli: Cli, rules: Path) -> None:
     assert "would block, by no" in out
 
 
+def test_a_run_records_what_would_be_and_obeys_nothing(cli: Cli, rules: Path, tmp_path: Path) -> None:
+    """With the figures in its store."""
+    (tmp_path / "work").mkdir()
+    session, store = tmp_path / "session.jsonl", tmp_path / "audit.db"
+    session.write_text('{"id": "c1", "name": "read_file", "arguments": {"path": "a"}}\n', encoding="utf-8")
+    rules.write_text('schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["read_file"]\n', encoding="utf-8")
+    words = ("--rules", "permitry:plan", "--workspace", tmp_path / "work", "--store", store, "--unattended", "block")
+    cli("run", session, *words, "--observe", rules)
+    cli("run", session, *words)
+    decided = cli("audit", "query", "--record", store, "--event", "decided", "--json")[1]
+    observed, plain = map(json.loads, decided.splitlines())
+    assert (observed["verdict"], observed["would"]) == (plain["verdict"], {"verdict": "block", "rule": "no"})
+    assert "would" not in plain
+    assert observed["policy_version"] != plain["policy_version"]
+
+
 def test_records_are_asked_for_by_what_would_be(cli: Cli, record: Path) -> None:
     """By the verdict that the observed rules come to."""
     code, out, _ = cli("audit", "query", "--record", record, "--would", "block", "--json")

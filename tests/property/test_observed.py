@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 
+from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule, Request
@@ -84,3 +86,67 @@ def _shape(outcome: Permit | Refusal | Ask | Silence) -> tuple[object, ...]:
     if decision is None:
         return (type(outcome),)
     return type(outcome), decision.verdict, decision.rule_id, decision.reason, decision.message
+
+
+# In rule files ----------------------------------------------------------------------------------------------------
+
+_TOOLS = ("a", "b", "c")
+
+
+def _text(effect: str, tool: str, *more: str) -> str:
+    return "\n".join([f'effect = "{effect}"', f'tools = ["{tool}"]', *more])
+
+
+_rules = st.lists(
+    st.tuples(
+        st.builds(
+            _text,
+            st.sampled_from(("allow", "confirm", "block")),
+            st.sampled_from((*_TOOLS, "*")),
+            st.sampled_from(("", "when.args.n.ge = 2", 'unless.agent = "main"', "budget.calls = 1")),
+        )
+        | st.builds(
+            _text,
+            st.just("allow"),
+            st.sampled_from(_TOOLS),
+            st.sampled_from(('adds_label = "seen"', 'adds_label = "other"')),
+        )
+        | st.builds(
+            _text,
+            st.sampled_from(("confirm", "block")),
+            st.sampled_from(_TOOLS),
+            st.sampled_from(('when.label = "seen"', 'when.label = "other"')),
+        ),
+        st.booleans(),
+    ),
+    max_size=6,
+)
+
+
+def _file(rules: list[tuple[str, bool]], *, with_observed: bool) -> str:
+    parts = ["schema = 1"]
+    for number, (text, is_observed) in enumerate(rules):
+        if with_observed or not is_observed:
+            flag = "enforce = false\n" if is_observed else ""
+            parts.append(f'[[rule]]\nid = "r{number}"\n{text}\n{flag}')
+    return "\n".join([*parts, ""])
+
+
+@given(rules=_rules, calls=st.lists(st.tuples(st.sampled_from(_TOOLS), st.integers(0, 3)), max_size=5))
+def test_a_session_goes_as_if_observed_rules_were_not_written(
+    rules: list[tuple[str, bool]], calls: list[tuple[str, int]]
+) -> None:
+    """Call by call, with all that calls leave behind: labels, budgets, counts."""
+    ends = []
+    for with_observed in (True, False):
+        session = Session()
+        guard = Guard(load_policy(_file(rules, with_observed=with_observed)), session)
+        outcomes = []
+        for number, (tool, value) in enumerate(calls):
+            outcome = guard.check(ToolCall(tool, {"n": value}, call_id=f"c{number}"))
+            outcomes.append(_shape(outcome))
+            if isinstance(outcome, Permit):
+                with outcome:
+                    pass
+        ends.append((outcomes, session.labels, session.counts))
+    assert ends[0] == ends[1]
