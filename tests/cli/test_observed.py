@@ -134,12 +134,14 @@ def test_a_record_that_is_not_there_yet_shows_no_figures(cli: Cli, rules: Path, 
         (RULES, ("enforce", "may"), "`may` is not an observed rule; those that are: `no`"),
         (RULES, ("enforce",), "name the rule"),
         (f"schema = 1\n{WHOLE}", ("enforce", "all"), "the whole file is observed"),
+        (RULES.replace("1\n", "1\n[policy]\nenforce = false\n", 1), ("enforce", "no"), "the whole file is observed"),
+        (RULES, ("enforce", "no", "--observe", "permitry:plan"), "when `--rules` names it"),
         (RULES.replace("enforce = false", "enforce = false\n#"), ("enforce", "no"), ""),
         ('schema = 1\nrule = [{ id = "no", effect = "block", tools = ["a"], enforce = false }]', ("enforce", "no"),
          "take `enforce = false` out by hand"),
         (RULES, ("x.toml",), "rules are named with --rules"),
     ],
-    ids=["not observed", "no id", "file", "fine", "in line", "another word"],
+    ids=["not observed", "no id", "file", "both", "option", "fine", "in line", "another word"],
 )  # fmt: skip
 def test_what_cannot_be_enforced_is_refused(cli: Cli, rules: Path, text: str, words: list[str], said: str) -> None:
     """And the file stays as it is."""

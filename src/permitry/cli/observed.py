@@ -4,6 +4,7 @@ import argparse
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -84,6 +85,8 @@ def _call(example: Mapping[str, Any]) -> str:
 
 def enforce(options: argparse.Namespace) -> ExitCode:
     """Show what a rule would have changed, and let it be obeyed from now on, at one word."""
+    if options.observe:
+        raise PermitryError("a file that `--observe` names is obeyed when `--rules` names it, or a layer has it")
     draft = _find(options)
     stats = ObservedStats()
     try:
@@ -118,7 +121,7 @@ def _find(options: argparse.Namespace) -> RuleDraft:
 def _without_false(draft: RuleDraft) -> str:
     """Return the text of the file without the line that says it. Raises: `PermitryError`."""
     path, source = (*draft.path, "enforce"), draft.source
-    if draft.table.enforce is None:
+    if draft.table.enforce is None or "enforce" in tomllib.loads(source.text).get("policy", {}):
         about = "the whole file is observed, by `[policy] enforce = false` or by `--observe`"
         raise PermitryError(
             f"{draft.place}: {about}; write `enforce = false` on the rules that are still to be observed"

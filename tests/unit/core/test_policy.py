@@ -13,6 +13,7 @@ from tests.tables import for_each
 from tests.unit.core.stubs import PlainRule, always, never
 
 from permitry.config.default import create_default_authorization_policy
+from permitry.config.load import load_policy
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -607,6 +608,16 @@ def test_no_session_fails_because_of_an_observed_rule() -> None:
     context = AuthContext(rules=own)
     assert policy.decide(ToolCall("x"), context).verdict is CONFIRM
     assert policy.would(ToolCall("x"), context) is None
+
+
+def test_no_list_of_a_session_fails_because_of_an_observed_rule() -> None:
+    """Values that only an observed rule cannot use are fine for the others."""
+    rule = '[[rule]]\nid = "{}"\neffect = "block"\ntools = ["x"]\nwhen.{} = "@names"\n'
+    text = f"schema = 1\n[list.names]\nvalues = []\n{rule.format('one', 'args.n.in')}{rule.format('two', 'host')}"
+    policy = load_policy(f"{text}enforce = false\n")
+    call, context = ToolCall("x", {"n": "a b"}), AuthContext(lists={"names": ["a b"]})
+    assert policy.decide(call, context).rule_id == "one"
+    assert policy.would(call, context) is None
 
 
 def test_an_explanation_says_what_would_be_decided() -> None:
