@@ -50,3 +50,13 @@ def test_questions_without_an_answer_take_no_memory() -> None:
         approvers.add(_answered(name, 5, by=name))
     means = {by: each["mean"] for by, each in approvers.to_dict().items()}
     assert means == {"p0": None, "p10000": 5.0}
+
+
+def test_a_clock_that_went_back_makes_no_wait() -> None:
+    """And no mean below none; a time that is not one is unknown."""
+    approvers = Approvers()
+    approvers.add(_asked("p1", 30))
+    approvers.add(_answered("p1", 10, by="ann"))
+    approvers.add({**_asked("p2", 0), "at": "soon"})
+    approvers.add(_answered("p2", 10, by="bob"))
+    assert {by: each["longest"] for by, each in approvers.to_dict().items()} == {"ann": 0.0, "bob": None}
