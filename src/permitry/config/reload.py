@@ -55,6 +55,10 @@ def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
     for rule in rules.rules:
         key = _file(rule.source), rule.id
         parts[key] = attrs.evolve(rule, source=None), parts.get(key)
+    if rules.observed is not None:
+        obeyed = {rule.id for rule in rules.rules}
+        watched = (rule for rule in rules.observed.rules if rule.id not in obeyed)
+        parts |= {(_file(rule.source), f"{rule.id} (observed)"): attrs.evolve(rule, source=None) for rule in watched}
     return parts
 
 

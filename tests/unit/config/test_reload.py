@@ -661,3 +661,20 @@ def test_the_difference_names_a_change_for_unmatched_calls() -> None:
         for rules in (RuleSet(), RuleSet(unmatched=Verdict.BLOCK, unmatched_source="rules.toml:3"))
     ]
     assert difference(*loaded)["added"] == {"rules.toml": ["unmatched"]}
+
+
+def test_what_is_observed_is_looked_at_as_well(house: House) -> None:
+    """A change of it is on record, and so is that it is obeyed from now on."""
+    watched = house.write(house.folder / "watched.toml", _rules("block"))
+    reloader = PolicyReloader(lambda: [*house.layers(), Origin(str(watched), is_observed=True)])
+    first = reloader.loaded
+    house.write(watched, _rules("block").replace('"tool"', '"other"'))
+    assert _takes_two_looks(reloader)
+    second = reloader.loaded
+    assert first.policy.version != second.policy.version
+    assert difference(first, second)["changed"] == {str(watched): ["r-block (observed)"]}
+    house.write(house.user, _rules("allow", "../watched.toml"))
+    assert _takes_two_looks(reloader)
+    found = difference(second, reloader.loaded)
+    assert found["removed"] == {str(watched): ["r-block (observed)"]}
+    assert [*found["added"].values()] == [["r-block"]]  # type: ignore[attr-defined]  # by file
