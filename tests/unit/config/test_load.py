@@ -731,7 +731,7 @@ def test_what_an_observed_file_extends_is_obeyed(write: Write) -> None:
 
 
 def test_an_observed_file_switches_off_no_rule_of_another(write: Write) -> None:
-    """An id is taken once, whoever observes; and what is not trusted is renamed."""
+    """An id is taken once, observed or not; and what is not trusted is renamed."""
     own = write("own.toml", _file(_rule("no")))
     again = write("again.toml", _file(_rule("no", "block", "enforce = false")))
     assert _problems(own, again) == [("again.toml", 4, "two rules have the id `no`")]

@@ -28,7 +28,7 @@ def test_everything_that_counts_is_in_the_digest() -> None:
 
 
 def test_a_policy_has_this_version() -> None:
-    """And it is no longer one without what it observes."""
+    """And another one for what it observes."""
     assert AuthorizationPolicy((RULE,)).version == _digest(RULE)
     observed = AuthorizationPolicy((RULE,))
     assert AuthorizationPolicy(observed=observed).version == _digest(observed=observed)
