@@ -32,6 +32,8 @@ from permitry.store.chain import BrokenChainError, Head
 from permitry.store.chained_store import Store
 from permitry.store.records import RecordFilter, RecordFollower, is_address, is_store, records_at, store_at
 
+_SUCCESS = range(200, 300)
+"""The statuses of HTTP that say so."""
 __all__ = ["configure", "send_head"]
 
 _PAUSE = 0.5
@@ -254,7 +256,7 @@ def send_head(address: str, head: Mapping[str, object]) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise AuditError(f"cannot send the head to `{host}`: {reason}") from error
-    if not 200 <= reply.status < 300:  # noqa: PLR2004 -- the statuses of a success
+    if reply.status not in _SUCCESS:
         raise AuditError(f"`{host}` did not take the head: {reply.status} {reply.reason}")
 
 

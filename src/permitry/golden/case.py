@@ -20,17 +20,9 @@ from permitry.golden.request import read_request
 from permitry.guard.session import Session
 
 __all__ = [
-    "INDEX",
-    "GoldenCase",
-    "case_schema",
-    "check_case",
-    "find_cases",
-    "find_rules",
-    "index_of",
-    "list_differences",
-    "read_call",
-    "read_case",
-]
+    "INDEX", "GoldenCase", "case_schema", "check_case", "find_cases", "find_rules", "index_of",
+    "list_differences", "read_call", "read_case",
+]  # fmt: skip
 
 INDEX = "index.txt"
 """The file that lists the cases of a folder: one id a line, sorted."""
@@ -178,8 +170,8 @@ def find_rules(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> Ru
 def read_call(path: Path, case: GoldenCase, rules: RuleSet) -> AskedRequest:
     """Return the call of a case in its context. Raises: `ConfigError` for one that is not valid."""
     if "context" in case.call:
-        message, hint = "`call.context` is not read", "put it into `context`, next to `call`"
-        raise ConfigError([Problem(str(path), 0, 0, 0, message, hint)])
+        hint = "put it into `context`, next to `call`"
+        raise ConfigError([Problem(str(path), 0, 0, 0, "`call.context` is not read", hint)])
     try:
         return read_request({**case.call, "context": case.context}, rules.templates)
     except CallError as error:
@@ -188,13 +180,8 @@ def read_call(path: Path, case: GoldenCase, rules: RuleSet) -> AskedRequest:
 
 def list_differences(case: GoldenCase, decision: Decision) -> list[str]:
     """Return what a decision has that the case does not want, one text a field; empty where it is the wanted one."""
-    decided = {
-        "verdict": decision.verdict.value,
-        "rule": decision.rule_id,
-        "phase": decision.phase.value,
-        "message": decision.message,
-    }
-    return _differences("want", case.want, decided)
+    decided = {"verdict": decision.verdict.value, "rule": decision.rule_id, "phase": decision.phase.value}
+    return _differences("want", case.want, {**decided, "message": decision.message})
 
 
 def _differences(name: str, wanted: BaseModel, got: Mapping[str, Any]) -> list[str]:

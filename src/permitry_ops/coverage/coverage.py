@@ -67,7 +67,7 @@ class Coverage:
     rules: tuple[RuleCoverage, ...]
 
     @property
-    def matched(self) -> int:
+    def matches(self) -> int:
         """How many rules matched a call."""
         return sum(rule.whole.held for rule in self.rules)
 
@@ -83,7 +83,7 @@ class Coverage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object."""
-        counts = {"matched": self.matched, "sides": len(self.sides), "tried": sum(self.sides)}
+        counts = {"matched": self.matches, "sides": len(self.sides), "tried": sum(self.sides)}
         return {**counts, "percent": round(self.percent, 1), "rules": [each.to_dict() for each in self.rules]}
 
 

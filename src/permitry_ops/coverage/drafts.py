@@ -10,9 +10,9 @@ from typing import Any
 from permitry.config.catalogue import PREFIX
 from permitry.core.json_values import canonical_json
 from permitry_ops.coverage.judge import WORKSPACE, Judge
-from permitry_ops.coverage.score import Outcome
+from permitry_ops.coverage.score import Fate, Outcome, Score
 
-__all__ = ["draft_case", "write_drafts"]
+__all__ = ["draft_case", "make_drafts", "write_drafts"]
 
 _DIGITS = 6
 
@@ -40,6 +40,12 @@ def draft_case(judge: Judge, outcome: Outcome, rules: Sequence[str], folder: Pat
         "call": call,
         "want": want,
     }
+
+
+def make_drafts(judge: Judge, score: Score, rules: Sequence[str], folder: Path) -> dict[Outcome, dict[str, Any]]:
+    """Return a draft for each mutant that a call would notice."""
+    missed = score.among(Fate.MISSED)
+    return {each: draft_case(judge, each, rules, folder) for each in missed}
 
 
 def _name_from(name: str, folder: Path) -> str:

@@ -51,7 +51,7 @@ class Judge:
 
     def judge(self, mutant: Mutant) -> Outcome:
         """Return what becomes of a mutant."""
-        by = self._noticed_by_example(mutant) or self._noticed_by_call(mutant)
+        by = self._find_example(mutant) or self._find_call(mutant)
         if by:
             return Outcome(mutant, Fate.NOTICED, by)
         try:
@@ -63,7 +63,7 @@ class Judge:
         """Return what the rules decide of a call. Raises: `CallError`."""
         return self._side.decide(line)
 
-    def _noticed_by_example(self, mutant: Mutant) -> str:
+    def _find_example(self, mutant: Mutant) -> str:
         """Return the place of an example that no longer holds; empty where all do, or the effect alone differs."""
         draft, scope = self.drafts.get(mutant.rule.id), mutant.scope
         if draft is None or scope is None:
@@ -86,10 +86,10 @@ class Judge:
             self._examples[rule.id] = asked
         return self._examples[rule.id]
 
-    def _noticed_by_call(self, mutant: Mutant) -> str:
+    def _find_call(self, mutant: Mutant) -> str:
         """Return the name of a call that is decided otherwise than is wanted; empty where there is none."""
         policies: dict[int, AuthorizationPolicy] = {}
-        for probe in self._decided_by(mutant.rule):
+        for probe in self._list_probes(mutant.rule):
             decider = probe.decider
             if not self._may_matter(mutant, probe):
                 continue
@@ -99,7 +99,7 @@ class Judge:
                 return probe.name
         return ""
 
-    def _decided_by(self, rule: ConfiguredRule) -> Sequence[Probe]:
+    def _list_probes(self, rule: ConfiguredRule) -> Sequence[Probe]:
         """Return the calls of which a rule is among those that decide."""
         if rule.id not in self._probes_of:
             known_as = same(rule)

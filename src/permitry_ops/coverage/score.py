@@ -57,14 +57,14 @@ class Score:
         return tuple(each for each in self.outcomes if each.fate in fates)
 
     @property
-    def counted(self) -> int:
+    def total(self) -> int:
         """How many mutants count."""
         return len(self.outcomes) - len(self.among(Fate.EQUAL))
 
     @property
     def percent(self) -> float:
         """How many of a hundred mutants that count were noticed; 100 where none count."""
-        return 100 * len(self.among(Fate.NOTICED)) / self.counted if self.counted else 100.0
+        return 100 * len(self.among(Fate.NOTICED)) / self.total if self.total else 100.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object."""

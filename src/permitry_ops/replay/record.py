@@ -1,7 +1,7 @@
 """The calls in an audit record, decided again.
 
-The record has no secrets, no results of tools, and not what the user wrote. A call whose decision may depend on what is
-missing is counted apart, with the reason.
+The record has no secrets, no results of tools, and not what the user wrote. A call whose
+decision may depend on what is missing is counted apart, with the reason.
 """
 
 import datetime as dt
@@ -102,7 +102,8 @@ def replay_record(
 ) -> Tally:
     """Return what a policy says of recorded calls, and what differs from then, or from `against`.
 
-    A call counts as having run where it was permitted then, and is not blocked now. `watch` is given each call.
+    A call counts as having run where it was permitted then, and is not blocked now. `watch` is
+    given each call.
     """
     tally, begun = Tally(), time.perf_counter()
     sessions: OrderedDict[str, _Kept] = OrderedDict()

@@ -16,7 +16,7 @@ from permitry.guard.session import Session
 __all__ = ["Loss", "Replayed", "Tally", "Watch"]
 
 Watch: TypeAlias = Callable[[str, ToolCall, AuthContext, ToolSpec | None], None]
-"""What is given each call, with its place, the context in which it is decided, and what its tool is declared as."""
+"""What is given each call: its place, the call, the context, and the declaration of its tool."""
 
 _MOST_TASKS = 10_000
 _LONGEST_NAME = 200
@@ -71,7 +71,7 @@ class Replayed:
         return [(self.policy, self.now), *([] if self.against is None else [(self.against, self.before)])]
 
     def show(self, place: str, call: ToolCall, spec: ToolSpec | None = None) -> None:
-        """Pass on a call in the context in which the policy is asked about it, where a caller watches."""
+        """Pass on a call, in the context in which the policy is asked about it."""
         if self.watch is not None:
             self.watch(place, call, AuthContext.from_state(self.now), spec)
 

@@ -24,7 +24,7 @@ def test_without_calls_no_side_is_tried() -> None:
     rules = rules_of(PAY)
     found = measure(rules, rules.rules, [], {})
     assert set(sides(found).values()) == {(False,), (False, False)}
-    assert (found.matched, len(found.sides), found.percent) == (0, 8, 0.0)
+    assert (found.matches, len(found.sides), found.percent) == (0, 8, 0.0)
     assert measure(rules, [], [], {}).percent == 100.0
 
 
@@ -48,7 +48,7 @@ def test_all_sides_are_tried_by_a_few_calls(probes: Probes) -> None:
     review = pay(5, context={"mode": "review"})
     cases = [(pay(5), "allow", "pay"), (refund, "confirm", None), (review, "confirm", None)]
     found = measure(rules, rules.rules, probes(rules, *cases), {})
-    assert (found.percent, found.matched) == (100.0, 1)
+    assert (found.percent, found.matches) == (100.0, 1)
 
 
 def test_each_pattern_counts_by_itself(probes: Probes) -> None:

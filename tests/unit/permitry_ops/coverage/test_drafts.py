@@ -8,9 +8,10 @@ from tests.unit.permitry_ops.coverage.conftest import PUSH, rules_of, shell
 
 from permitry.errors import ConfigError
 from permitry.golden.case import check_case, read_case
-from permitry_ops.coverage.drafts import draft_case, write_drafts
+from permitry_ops.coverage.drafts import draft_case, make_drafts, write_drafts
 from permitry_ops.coverage.judge import Judge
 from permitry_ops.coverage.mutants import list_mutants
+from permitry_ops.coverage.score import Fate, Outcome, Score
 
 
 @pytest.fixture
@@ -46,3 +47,12 @@ def test_a_draft_is_the_same_whenever_it_is_made(judge: Judge, tmp_path: Path) -
     path.write_text("mine", encoding="utf-8")
     assert write_drafts(drafts, tmp_path / "new") == []
     assert path.read_text() == "mine"
+
+
+def test_each_mutant_that_a_call_would_notice_has_a_draft(judge: Judge, tmp_path: Path) -> None:
+    """The others have none."""
+    outcomes = [judge.judge(each) for each in list_mutants(judge.rules.rules[0])]
+    score = Score((*outcomes, Outcome(outcomes[0].mutant, Fate.UNPROVEN)))
+    drafts = make_drafts(judge, score, ["permitry:base"], tmp_path)
+    assert list(drafts) == outcomes
+    assert all(draft["why"] == "" for draft in drafts.values())

@@ -36,7 +36,7 @@ def test_a_case_notices_what_changes_its_decision(probes: Probes) -> None:
     }
 
 
-def test_a_case_that_is_not_decided_by_the_rule_notices_nothing(probes: Probes) -> None:
+def test_a_case_that_is_not_list_probes_the_rule_notices_nothing(probes: Probes) -> None:
     """It is of other rules."""
     rules = rules_of(PUSH)
     cases = probes(rules_of(PAY), (shell("git push"), "confirm", None))

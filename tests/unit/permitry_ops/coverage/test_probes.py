@@ -27,7 +27,7 @@ def test_cases_of_the_same_rules_share_them(probes: Probes) -> None:
     assert one.decider.rules is rules
 
 
-def test_a_case_that_names_rules_is_decided_by_these(tmp_path: Path) -> None:
+def test_a_case_that_names_rules_is_list_probes_these(tmp_path: Path) -> None:
     """The same rule is known again, wherever its file lies."""
     (tmp_path / "rules.toml").write_text(PUSH, encoding="utf-8")
     case = '{"id": "c", "why": "x", "rules": ["rules.toml"], "call": {"name": "a", "arguments": {}}, "want": WANT}'

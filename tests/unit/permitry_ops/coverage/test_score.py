@@ -12,7 +12,7 @@ def test_what_changes_no_decision_does_not_count() -> None:
     mutants = list(list_mutants(rule))
     fates = (Fate.NOTICED, Fate.EQUAL, Fate.MISSED, Fate.UNPROVEN)
     score = Score(tuple(Outcome(mutant, fate) for mutant, fate in zip(mutants, fates, strict=False)))
-    assert (score.counted, round(score.percent, 1)) == (3, 33.3)
+    assert (score.total, round(score.percent, 1)) == (3, 33.3)
     assert [each.fate for each in score.among(Fate.MISSED, Fate.EQUAL)] == [Fate.EQUAL, Fate.MISSED]
     assert Score(()).percent == 100.0
 
