@@ -40,7 +40,7 @@ class Judge:
     rules: RuleSet
     probes: Sequence[Probe]
     drafts: Mapping[str, RuleDraft]
-    seconds: float = 5.0
+    seconds: float = 3.0
     _side: Side = attrs.field(init=False)
     _answers: dict[tuple[int, str], _Answer] = attrs.field(factory=dict, init=False)
     _examples: dict[str, Sequence[tuple[Example, _Answer]]] = attrs.field(factory=dict, init=False)
