@@ -96,6 +96,21 @@ def test_a_label_that_a_restriction_needs_is_not_proven() -> None:
     assert between(labels, RULE.format("a", "allow")) == []
 
 
+OBSERVED = RULE + "enforce = false\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        (RULE.format("a", "block"), OBSERVED.format("a", "block"), ["blocks less"]),
+        (OBSERVED.format("a", "block"), RULE.format("a", "block"), []),
+        ("", OBSERVED.format("a", "allow"), []),
+        (OBSERVED.format("a", "allow"), RULE.format("a", "allow"), ["permits more"]),
+        (RULE.format("a", "allow"), "[policy]\nenforce = false\n" + RULE.format("a", "allow"), []),
+        ('[policy]\nunmatched = "block"\n', '[policy]\nenforce = false\nunmatched = "block"\n',
+         ["no longer blocks what no rule matches"]),
+    ],
+)  # fmt: skip
 def test_an_observed_rule_counts_for_nothing(old: str, new: str, what: list[str]) -> None:
     """On either side: one that is obeyed no more restricts less, and one that is obeyed now permits more."""
     assert [each.what for each in between(old, new)] == what
