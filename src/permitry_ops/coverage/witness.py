@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import time
 from collections.abc import Iterator
 
@@ -68,7 +69,7 @@ def _move_home(line: Line, rules: Side, other: Side) -> Line:
     """Return a call without the home folder of this machine in it, if it still shows the difference."""
     text = json.dumps(line)
     for home in rules.roots.home:
-        text = text.replace(f"{home}/", "~/")
+        text = re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
     moved: Line = json.loads(text)
     return moved if _differ(moved, rules, other) else line
 

@@ -61,7 +61,8 @@ def test_a_search_ends_when_its_time_is_up() -> None:
 def test_the_home_folder_of_this_machine_is_not_in_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case is for every machine."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    text = 'schema = 1\n[[rule]]\nid = "r"\neffect = "block"\nwhen.path = "~/.ssh/key"\n'
-    found = look_at(text, "the rule is left out")
-    assert found.line is not None
-    assert "~/.ssh/key" in str(found.line)
+    for path in ("~/.ssh/key", "~"):
+        text = f'schema = 1\n[[rule]]\nid = "r"\neffect = "block"\nwhen.path = "{path}"\n'
+        found = look_at(text, "the rule is left out")
+        assert found.line is not None
+        assert found.line["arguments"]["path"] == path
