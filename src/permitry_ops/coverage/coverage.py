@@ -21,6 +21,10 @@ from permitry_ops.diff.ways import Truth
 __all__ = ["Coverage", "PartCoverage", "RuleCoverage", "measure"]
 
 
+_CERTAIN = frozenset({Truth.TRUE})
+_ASKED = frozenset({Truth.TRUE, Truth.UNKNOWN})
+
+
 @attrs.frozen
 class PartCoverage:
     """Whether calls were tried for which a part, or a rule as a whole, holds, and for which it does not.
@@ -111,7 +115,11 @@ def _measure_rule(rule: ConfiguredRule, probes: Sequence[Probe], examples: Seque
     # A rule without conditions matches each call of its tools, so that the other side is a call of another one.
     asked = requests if rule.scope.every != (Conditions(),) else [each.request for each in probes]
     whole = [*(_match(rule, each) for each in asked), *(_match_example(rule, each) for each in examples)]
-    return RuleCoverage(rule.id, rule.source or "code", _cover("", whole), tuple(parts))
+    # A rule that asks, asks about what it only may match as about what it matches.
+    holds = _ASKED if rule.effect is Verdict.CONFIRM else _CERTAIN
+    is_held = not holds.isdisjoint(whole)
+    covered = PartCoverage("", is_held, Truth.FALSE in whole)
+    return RuleCoverage(rule.id, rule.source or "code", covered, tuple(parts))
 
 
 def _match(rule: ConfiguredRule, request: Request) -> Truth:

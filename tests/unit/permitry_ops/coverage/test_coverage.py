@@ -58,6 +58,15 @@ def test_each_pattern_counts_by_itself(probes: Probes) -> None:
     assert (found["when.command `git push *`"], found["when.command `npm publish *`"]) == ((True, False), (False, True))
 
 
+def test_a_rule_that_asks_matches_what_it_only_may_match(probes: Probes) -> None:
+    """It asks about both; a block does not block what is not certain."""
+    for effect, tried in (("confirm", (True, False)), ("block", (False, False))):
+        rules = rules_of(PUSH.replace('"block"', f'"{effect}"'))
+        found = sides(measure(rules, rules.rules, probes(rules, (shell("$x push"), "confirm", "push")), {}))
+        assert found[""] == tried
+        assert found["when.command `git push *`"] == (False, False)
+
+
 def test_a_case_of_other_rules_tries_nothing(probes: Probes) -> None:
     """It does not ask these."""
     rules = rules_of(PUSH)
