@@ -51,7 +51,8 @@ def test_an_observed_rule_is_marked_in_the_list(cli: Cli, rules: Path) -> None:
     """In the table, and in JSON."""
     code, out, _ = cli("rules", "--rules", rules)
     assert code == 0
-    assert [line.split()[3:5] for line in out.splitlines() if " no " in line] == [["block", "(observed)"]]
+    cells = [line.split("\t") for line in out.splitlines()]
+    assert [each[3] for each in cells if each[2] == "no"] == ["block (observed)"]
     _, out, _ = cli("rules", "--rules", rules, "--json")
     rows = {row["rule"]: row for row in map(json.loads, out.splitlines())}
     assert rows["no"]["enforce"] is False
