@@ -208,7 +208,7 @@ class AuthorizationPolicy:
     @functools.cached_property
     def _alone(self) -> "AuthorizationPolicy":
         """This policy without observed rules: no session fails because its rules do not go with them."""
-        return attrs.evolve(self, observed=None)
+        return self if self.observed is None else attrs.evolve(self, observed=None)
 
     def _extend(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
         """Return the policy that is made with a source, and keep it as long as the source is there."""

@@ -579,6 +579,21 @@ def test_nothing_is_said_where_observed_rules_change_nothing() -> None:
     assert AuthorizationPolicy().would(ToolCall("x"), AuthContext()) is None
 
 
+def test_for_the_rules_of_a_session_one_policy_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No second one where nothing is observed."""
+    policy = AuthorizationPolicy((PlainRule("may", ALLOW, 250),))
+    made: list[AuthorizationPolicy] = []
+    init = AuthorizationPolicy.__attrs_post_init__
+
+    def note(new: AuthorizationPolicy) -> None:
+        made.append(new)
+        init(new)
+
+    monkeypatch.setattr(AuthorizationPolicy, "__attrs_post_init__", note)
+    policy.within(AuthContext(rules=RuleSet()))
+    assert len(made) == 1
+
+
 def test_the_version_is_for_the_observed_rules_as_well() -> None:
     """And for none where there are none, as it was before."""
     none = AuthorizationPolicy((PlainRule("may", ALLOW, 250),))
