@@ -66,7 +66,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     tell(f"`{options.accept}` accepts `{digest}`, which is not there" for digest in sorted(unknown))
     for line in options.show(report):
         print(line)
-    if report.unaccepted:
+    if report.to_accept:
         return ExitCode.FAILED
     return ExitCode.UNPROVEN if report.unproven else ExitCode.OK
 
@@ -76,8 +76,8 @@ def _json(report: Report) -> Iterator[str]:
 
 
 def _head(report: Report) -> str:
-    if report.unaccepted:
-        return f"More is allowed: {count(len(report.unaccepted), 'way')}"
+    if report.to_accept:
+        return f"More is allowed: {count(len(report.to_accept), 'way')}"
     if report.unproven:
         return "No call was found that is allowed more, and that is not proven"
     return "Nothing more is allowed but what was accepted" if report.wider else "Nothing more is allowed"

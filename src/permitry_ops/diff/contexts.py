@@ -112,7 +112,7 @@ def _of_prompt(parts: Sequence[Any], _: Sequence[bool]) -> Iterator[Patch]:
     for each in parts:
         yield from ({"context": {"heard": [word]}} for word in each.words)
         if each.regex is not None:
-            yield from ({"context": {"heard": [text]}} for text in _matching(each.regex.text))
+            yield from ({"context": {"heard": [text]}} for text in _text_of(each.regex.text))
 
 
 def _of_text(parts: Sequence[Any], wanted: Sequence[bool]) -> Iterator[Patch]:
@@ -123,7 +123,7 @@ def _of_text(parts: Sequence[Any], wanted: Sequence[bool]) -> Iterator[Patch]:
             yield from ({"arguments": {"text": text}} for text in found if isinstance(text, str) and text)
 
 
-def _matching(regex: str) -> Iterator[str]:
+def _text_of(regex: str) -> Iterator[str]:
     try:
         yield from filter(None, [shortest([Language(read_regex(regex))])])
     except (UnreadError, TooLargeError):

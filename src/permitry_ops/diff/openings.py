@@ -48,7 +48,7 @@ def openings(old: Side, new: Side) -> Iterator[Opening]:
             found += _permits_more(later, earlier, asks=asks)
         if earlier is not None and earlier.effect is not Verdict.ALLOW:
             found += _restricts_less(earlier, later)
-        meaning = repr([each and _meaning(each) for each in (earlier, later)])
+        meaning = repr([each and _strip(each) for each in (earlier, later)])
         yield from (attrs.evolve(each, meaning=meaning) for each in found)
     yield from _of_policy(old, new)
 
@@ -57,14 +57,14 @@ def _apart(
     before: Mapping[str, ConfiguredRule], after: Mapping[str, ConfiguredRule]
 ) -> tuple[dict[str, ConfiguredRule], dict[str, ConfiguredRule]]:
     """Return the rules of each side that the other does not have, whatever they are called and say to people."""
-    ours, theirs = ({_meaning(rule) for rule in side.values()} for side in (before, after))
+    ours, theirs = ({_strip(rule) for rule in side.values()} for side in (before, after))
     return (
-        {key: rule for key, rule in before.items() if _meaning(rule) not in theirs},
-        {key: rule for key, rule in after.items() if _meaning(rule) not in ours},
+        {key: rule for key, rule in before.items() if _strip(rule) not in theirs},
+        {key: rule for key, rule in after.items() if _strip(rule) not in ours},
     )
 
 
-def _meaning(rule: ConfiguredRule) -> tuple[ConfiguredRule, tuple[str, ...]]:
+def _strip(rule: ConfiguredRule) -> tuple[ConfiguredRule, tuple[str, ...]]:
     """Return a rule without what changes no verdict, and the lists to which a session may add."""
     rule_id = rule.id if rule.budget is not None else ""
     return attrs.evolve(rule, id=rule_id, reason="", message=None, source=None), tuple(sorted(rule.lists))

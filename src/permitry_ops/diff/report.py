@@ -5,7 +5,7 @@ import json
 import shlex
 import time
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +107,14 @@ class Report:
     seconds: float
 
     @property
-    def unaccepted(self) -> tuple[Change, ...]:
+    def to_accept(self) -> tuple[Change, ...]:
         """The widenings that are not accepted."""
         return tuple(each for each in self.wider if not each.accepted_by)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What it relies on that nothing more is allowed; empty where that is not known."""
-        return () if self.unaccepted or self.unproven else ASSUMPTIONS
+        return () if self.to_accept or self.unproven else ASSUMPTIONS
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
@@ -200,19 +200,13 @@ def command_of(line: Line, workspace: str = "") -> str:
     arguments = line.get("arguments", {})
     is_bare = set(line) == {"name", "arguments"} and set(arguments) == {"command"}
     command = arguments.get("command")
-    words = ["permitry", "check", "--call", json.dumps(_plain(line))]
+    words = ["permitry", "check", "--call", json.dumps(line)]
     if line["name"] == "run_shell" and is_bare and isinstance(command, str) and command.isprintable():
         # A text that looks like an option must be joined to it.
         words[2:] = [f"--command={command}"] if command.startswith("-") else ["--command", command]
     if workspace and workspace != str(Path.cwd()):
         words += ["--workspace", workspace]
     return shlex.join(words)
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _decision(decision: Decision, place: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """One side of a comparison: rules as they were loaded, and what they say of a call as `permitry check` takes it."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -37,7 +38,7 @@ class Side:
         """Return the side of some rules."""
         return cls(rules, rules.policy(), workspace)
 
-    @property
+    @functools.cached_property
     def by_id(self) -> Mapping[str, ConfiguredRule]:
         """Its rules out of files."""
         return {each.id: each for each in self.rules.rules}

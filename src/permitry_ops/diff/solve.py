@@ -61,7 +61,7 @@ class Solver:
         return Actions(self.old, self.new)
 
     @functools.cached_property
-    def _declared(self) -> tuple[str, ...]:
+    def _own_tools(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.new.policy.declared, *self.old.policy.declared)))
 
     @functools.cached_property
@@ -74,7 +74,7 @@ class Solver:
         `is_restriction`: it is looked for what a restriction no longer restricts.
         """
         unsolved = Unsolved()
-        tools = {tool: self.new.tool(tool) or self.old.tool(tool) for tool in self._tools(way, Unsolved())}
+        tools = {tool: self.new.tool(tool) or self.old.tool(tool) for tool in self._tools(way, unsolved)}
         for doubt in doubts_of_names(way):
             unsolved.add(doubt)
         for tool in shells_apart(tools):
@@ -82,17 +82,17 @@ class Solver:
                 unsolved.add(doubt)
         lines: list[Line] = []
         try:
-            lines.extend(itertools.islice(self._lines(way, unsolved), _MOST_LINES))
+            lines.extend(itertools.islice(self._lines(way, list(tools), unsolved), _MOST_LINES))
         except (TooLargeError, UnreadError):
             unsolved.add("patterns that are too large")
         return Solution(tuple(lines), tuple(unsolved.names))
 
-    def _lines(self, way: Way, unsolved: Unsolved) -> Iterator[Line]:
+    def _lines(self, way: Way, tools: Sequence[str], unsolved: Unsolved) -> Iterator[Line]:
         patterns = [each for each in way if isinstance(each.part, Patterns)]
         others = [each for each in way if not isinstance(each.part, Patterns)]
         contexts = self._contexts(others, unsolved)
         arguments = self._arguments(others, unsolved)
-        for tool in itertools.islice(self._tools(way, unsolved), _MOST_TOOLS):
+        for tool in tools[:_MOST_TOOLS]:
             for action in self._actions.patches(tool, patterns, unsolved):
                 for parts in itertools.product(contexts, *arguments):
                     line = merge(_call_of(tool), (action, *parts))
@@ -111,13 +111,13 @@ class Solver:
     def _tools(self, way: Way, unsolved: Unsolved) -> Iterator[str]:
         """Yield names of tools that the selectors of a way select, natural ones first."""
         literals = [each for each in way if _selectors(each)]
-        likely = self._select(literals, (*self._likely(way), *self._declared))
+        likely = self._select(literals, (*self._likely(way), *self._own_tools))
         if likely and not any(each.is_wanted for each in literals):
             # Another tool of which something is known is decided as one of these.
             yield from likely
             return
         named = () if any(each.is_wanted for each in literals) else ("tool",)
-        pool = (*self._names_in(literals), *likely, *named, *self._declared, "tool")
+        pool = (*self._names_in(literals), *likely, *named, *self._own_tools, "tool")
         if any(each.pattern is None for some in literals for each in _selectors(some)):
             pool = (*pool, *WELL_KNOWN)
         fitting = self._select(literals, pool) or self._select(literals, self._make_names(literals, unsolved))

@@ -91,7 +91,7 @@ Way: TypeAlias = tuple[Literal, ...]
 
 def ways_to_match(rule: ConfiguredRule) -> Iterator[Way]:
     """Yield the ways in which a rule matches; every call that it matches fits one of them."""
-    is_permission, scope, needed = _reading(rule)
+    is_permission, scope, needed = _needs_of(rule)
     holds = frozenset({_T}) if is_permission else frozenset({_T, _U})
     fails = frozenset({_F}) if is_permission else frozenset({_F, _U})
     selects = [Literal(scope.selectors, frozenset({_T}), needed)] if scope.selectors else []
@@ -118,7 +118,7 @@ def _fail(conditions: Conditions, fails: frozenset[Truth], needed: Match, *, is_
 
 def ways_to_miss(rule: ConfiguredRule) -> Iterator[Way]:
     """Yield the ways in which a rule does not match; every call that it does not match fits one of them."""
-    is_permission, scope, needed = _reading(rule)
+    is_permission, scope, needed = _needs_of(rule)
     fails = frozenset({_F, _U}) if is_permission else frozenset({_F})
     holds = frozenset({_T, _U}) if is_permission else frozenset({_T})
     if scope.selectors:
@@ -139,7 +139,7 @@ def _hold(conditions: Conditions, holds: frozenset[Truth], needed: Match, *, is_
         yield (*plain, *patterns)
 
 
-def _reading(rule: ConfiguredRule) -> tuple[bool, Scope, Match]:
+def _needs_of(rule: ConfiguredRule) -> tuple[bool, Scope, Match]:
     """Return whether a rule permits, its scope, and how far its conditions must match."""
     return rule.effect is Verdict.ALLOW, rule.scope, need_of(rule.effect)
 
@@ -152,18 +152,18 @@ def differences(wider: ConfiguredRule, narrower: ConfiguredRule | None = None) -
     if narrower is None or (wider.effect is Verdict.ALLOW and _kinds_of(wider) != _kinds_of(narrower)):
         # With another kind of patterns a permission is about other actions.
         name = "" if narrower is None else " and ".join(_kinds_of(wider))
-        for each in _singly(wider, None):
+        for each in _split(wider, None):
             yield from ((name, way) for way in ways_to_match(each))
         return
     for miss in ways_to_miss(narrower):
         name = miss[0].name if len(miss) == 1 and not miss[0].is_wanted else f"unless.{miss[0].name}"
-        for each in _singly(wider, miss):
+        for each in _split(wider, miss):
             for match in ways_to_match(each):
                 if not are_contrary(way := (*match, *miss)):
                     yield name, way
 
 
-def _singly(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:
+def _split(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:
     """Yield a rule with each single pattern or selector that a miss of another rule does not name."""
     part = None if miss is None or len(miss) > 1 or miss[0].is_wanted else miss[0].part
     scope = rule.scope

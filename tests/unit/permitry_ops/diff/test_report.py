@@ -40,7 +40,7 @@ def test_what_is_accepted_is_not_counted() -> None:
     """But told."""
     digest = report_of(3, 5).wider[0].digest
     report = report_of(3, 5, Accepted(digest, "Ada", "wanted"))
-    assert (len(report.wider), report.unaccepted) == (1, ())
+    assert (len(report.wider), report.to_accept) == (1, ())
     assert report.wider[0].to_dict()["accepted_by"] == "Ada"
 
 
