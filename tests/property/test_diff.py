@@ -14,7 +14,7 @@ import pytest
 
 from permitry.config.load import load_rules
 from permitry.errors import CallError, ConfigError
-from permitry_ops.diff.openings import openings
+from permitry_ops.diff.openings import find_openings
 from permitry_ops.diff.search import Search
 from permitry_ops.diff.side import Line, Side
 
@@ -171,7 +171,7 @@ def check(kind: str, seed: int, tries: int) -> Counter[str]:
         except ConfigError:
             continue
         search = Search(before, after)
-        answers = [search.answer(opening) for opening in openings(before, after)]
+        answers = [search.answer(opening) for opening in find_openings(before, after)]
         found = any(each.witness is not None for each in answers)
         is_proven = all(each.is_proven for each in answers)
         told["wider" if found else "none" if is_proven else "not proven"] += 1

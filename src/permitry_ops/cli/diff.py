@@ -131,4 +131,9 @@ def _table(head: str, changes: Sequence[Change]) -> Iterator[str]:
 def _row(change: Change) -> str:
     sides = map(_show_side, (change.witness.before, change.witness.after), (change.before, change.after))
     cells = (change.rule_id, change.title.removeprefix(f"{change.rule_id} "), f"`{change.command}`", *sides)
+    return markdown_row(*cells)
+
+
+def markdown_row(*cells: str) -> str:
+    """Return a row of a table of Markdown, without the end of its line."""
     return f"| {' | '.join(one_line(cell).replace('|', _BAR) for cell in cells)} |"

@@ -12,7 +12,7 @@ from permitry.conditions.scope import Conditions
 from permitry.errors import CallError
 from permitry_ops.coverage.mutants import Mutant
 from permitry_ops.coverage.score import Fate, Outcome
-from permitry_ops.diff.openings import openings
+from permitry_ops.diff.openings import find_openings
 from permitry_ops.diff.search import Search
 from permitry_ops.diff.side import Line, Side
 from permitry_ops.diff.solve import Solver
@@ -32,7 +32,7 @@ def look(mutant: Mutant, rules: Side, seconds: float) -> Outcome:
     why: dict[str, None] = {}
     for old, new in ((rules, other), (other, rules)) if line is None else ():
         search = Search(old, new, deadline=deadline)
-        found = map(search.answer, openings(old, new))
+        found = map(search.answer, find_openings(old, new))
         for answer in found if line is None else ():
             why |= dict.fromkeys(answer.why)
             if answer.witness is not None:

@@ -13,7 +13,7 @@ from permitry_ops.diff.budgets import exhaust, spend
 from permitry_ops.diff.side import Side
 from permitry_ops.diff.ways import Literal, Truth, Way, differences
 
-__all__ = ["Opening", "openings"]
+__all__ = ["Opening", "find_openings"]
 
 _RESTRICTIONS, _PERMISSIONS = 100, 200
 """The first priorities of the rules of phase 1 and phase 2."""
@@ -37,7 +37,7 @@ class Opening:
     meaning: str = attrs.field(default="", kw_only=True, repr=False)
 
 
-def openings(old: Side, new: Side) -> Iterator[Opening]:
+def find_openings(old: Side, new: Side) -> Iterator[Opening]:
     """Yield the openings from one side to another, in the order of the rules; without any, no more is permitted."""
     before, after = _apart(old.by_id, new.by_id)
     asks = any(_asks(rule) for side in (old, new) for rule in side.rules.rules)

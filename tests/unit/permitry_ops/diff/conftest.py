@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from permitry.config.load import load_rules
-from permitry_ops.diff.openings import openings
+from permitry_ops.diff.openings import find_openings
 from permitry_ops.diff.search import Answer, Search
 from permitry_ops.diff.side import Side
 
@@ -29,7 +29,7 @@ def found() -> Found:
     def answers(old: str, new: str) -> Sequence[Answer]:
         before, after = side_of(old), side_of(new)
         search = Search(before, after)
-        return [search.answer(opening) for opening in openings(before, after)]
+        return [search.answer(opening) for opening in find_openings(before, after)]
 
     return answers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.unit.permitry_ops.diff.conftest import Found, side_of
 
-from permitry_ops.diff.openings import openings
+from permitry_ops.diff.openings import find_openings
 from permitry_ops.diff.search import Answer, Search
 
 CASES = tomllib.loads((Path(__file__).parent / "cases.toml").read_text(encoding="utf-8"))["case"]
@@ -64,7 +64,7 @@ def test_a_search_ends_when_its_time_is_up() -> None:
     before = side_of("")
     after = side_of(text_of(["r p allow; tools = ['pay']"]))
     search = Search(before, after, deadline=time.monotonic() - 1)
-    (answer,) = [search.answer(opening) for opening in openings(before, after)]
+    (answer,) = [search.answer(opening) for opening in find_openings(before, after)]
     assert answer.why == ("the search was ended early",)
 
 
@@ -74,6 +74,6 @@ def test_ten_thousand_rules_are_compared_where_they_differ() -> None:
     others = [*rules[5:], *(rule.replace("= 3", "= 4") for rule in rules[:5])]
     before, after = side_of(text_of(rules)), side_of(text_of(others))
     search = Search(before, after)
-    answers = [search.answer(opening) for opening in openings(before, after)]
+    answers = [search.answer(opening) for opening in find_openings(before, after)]
     assert sum(each.witness is not None for each in answers) == 5
     assert search.asked < 50
