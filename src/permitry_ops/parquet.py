@@ -13,8 +13,9 @@ from permitry.extras import missing
 __all__ = ["write_parquet"]
 
 _TEXTS = (
-    "session", "event", "call_id", "tool", "agent", "mode", "user", "principal", "workspace", "digest", "verdict",
-    "rule", "phase", "source", "reason", "policy_version", "by", "grant", "outcome", "error",
+    "session", "event", "call_id", "tool", "agent", "mode", "user", "principal", "workspace",
+    "digest", "verdict", "rule", "phase", "source", "reason", "policy_version", "by", "grant",
+    "outcome", "error",
 )  # fmt: skip
 _FLAGS = ("approved", "edited", "ok")
 _BATCH = 10_000
@@ -23,16 +24,17 @@ _BATCH = 10_000
 def write_parquet(records: Iterable[Mapping[str, Any]], path: Path) -> int:
     """Write records to a file, and return how many; the file is replaced.
 
-    Each field is a column, null where a record has none; `at` is a time in UTC, in microseconds. `arguments`, and as
-    `rest` all fields without a column, are JSON text. Raises: `PermitryError` without pyarrow; `AuditError` if it
-    cannot.
+    Each field is a column, null where a record has none; `at` is a time in UTC, in microseconds.
+    `arguments`, and as `rest` all fields without a column, are JSON text. Raises: `PermitryError`
+    without pyarrow; `AuditError` if it cannot.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 -- an extra
         import pyarrow.parquet as pq  # noqa: PLC0415 -- an extra
     except ImportError as error:
         raise PermitryError(missing("pyarrow", "parquet")) from error
-    columns = [("number", pa.int64()), ("at", pa.timestamp("us", tz="UTC")), *((name, pa.string()) for name in _TEXTS)]
+    columns = [("number", pa.int64()), ("at", pa.timestamp("us", tz="UTC"))]
+    columns += [(name, pa.string()) for name in _TEXTS]
     columns += [*((name, pa.bool_()) for name in _FLAGS), ("seconds", pa.float64())]
     schema = pa.schema([*columns, ("arguments", pa.string()), ("rest", pa.string())])
     count, source = 0, iter(records)
@@ -62,7 +64,7 @@ def _row(record: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _time(text: str) -> dt.datetime | None:
-    """Return a time as records have it, one without a zone in UTC; None for what is not one, or out of range there."""
+    """Return a time as records have it, one without a zone in UTC; None for what is not one."""
     try:
         at = dt.datetime.fromisoformat(text)
         return at.replace(tzinfo=at.tzinfo or dt.UTC).astimezone(dt.UTC)

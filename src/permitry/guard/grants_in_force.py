@@ -14,6 +14,7 @@ from permitry.core.rule import Request, Unsure
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
 from permitry.guard.grants import Grant, quote
 from permitry.guard.session import Session
+from permitry.outages import Outage
 from permitry.rules.configured import ConfiguredRule
 from permitry.undo.first import Asked
 
@@ -38,6 +39,7 @@ class Grants:
 
     store: "StoredGrants"
     principal: str | None = None
+    _outage: Outage = attrs.field(factory=lambda: Outage(_LOG, "no grant counts"), init=False, repr=False)
     _kept: tuple[AuthorizationPolicy, tuple[Grant, ...], AuthorizationPolicy] | None = attrs.field(
         default=None, init=False, repr=False
     )
@@ -77,10 +79,12 @@ class Grants:
         if not name.startswith(_PREFIX):
             return True
         try:
-            return self.store.take(name.removeprefix(_PREFIX), Moment.now())
+            is_taken = self.store.take(name.removeprefix(_PREFIX), Moment.now())
         except StoreError as error:
-            _LOG.warning("no grant counts: %s", error)
+            self._outage.note(error)
             return False
+        self._outage.end()
+        return is_taken
 
     def _in_force(self, session: Session, *, is_answer: bool = False) -> list[Grant]:
         sessions: list[str] = []
@@ -93,10 +97,12 @@ class Grants:
         sessions = sessions if is_answer else sessions[-1:]
         try:
             grants = map(Grant.of, self.store.in_force(Moment.now()))
-            return [each for each in grants if each.is_for(tuple(sessions), self.principal, session.turn)]
+            found = [each for each in grants if each.is_for(tuple(sessions), self.principal, session.turn)]
         except StoreError as error:
-            _LOG.warning("no grant counts: %s", error)
+            self._outage.note(error)
             return []
+        self._outage.end()
+        return found
 
 
 @attrs.frozen

@@ -108,8 +108,10 @@ class RecordFilter:
 
     def select(self, records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
         """Return those of some records, oldest first, that are asked for."""
-        # Most often all are, and then each costs as much as to read it.
-        found = records if attrs.evolve(self, last=None) == RecordFilter() else filter(self.holds, records)
+        found = records
+        # To ask about each record takes as long as to read it.
+        if attrs.evolve(self, last=None) != RecordFilter():
+            found = filter(self.holds, records)
         return found if self.last is None else deque(found, self.last)
 
     def holds(self, record: Mapping[str, Any]) -> bool:

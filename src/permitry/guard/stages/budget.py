@@ -1,6 +1,5 @@
 """A call counts for the budgets that its session shares: within what its decision relied on, or what a human saw."""
 
-import logging
 from collections.abc import Callable
 
 import attrs
@@ -15,7 +14,6 @@ from permitry.undo.first import Asked
 
 __all__ = ["charge", "charge_approved"]
 
-_LOG = logging.getLogger("permitry.limits")
 _TRIES = 3
 
 
@@ -60,7 +58,6 @@ def _count(
                 return asked.context, decision
         except StoreError as error:
             why = str(error)
-            _LOG.warning("a shared budget cannot be counted: %s", why)
             if not relied:
                 break
         asked = attrs.evolve(asked, context=AuthContext.from_state(parts.session))
