@@ -13,13 +13,10 @@ import attrs
 from permitry.audit.record import HELD, hold
 from permitry.audit.recorder import Recorder
 from permitry.core.call import ToolCall
-from permitry.errors import safe_str
-from permitry.outages import Outage
 
 __all__ = ["Listener"]
 
 _LOG = logging.getLogger("permitry.audit")
-_WHAT = "events are on record, and not passed on"
 
 
 @attrs.define(eq=False)
@@ -27,7 +24,6 @@ class Listener(abc.ABC):
     """Keeps each event with `recorder`, then hears of it; what goes wrong in `hear` changes nothing."""
 
     recorder: Recorder
-    _outage: Outage = attrs.field(factory=lambda: Outage(_LOG, _WHAT), init=False, repr=False)
 
     @abc.abstractmethod
     def hear(self, event: str, call: ToolCall, details: Mapping[str, Any]) -> None:
@@ -59,7 +55,5 @@ class Listener(abc.ABC):
     def _tell(self, event: str, call: ToolCall, details: Mapping[str, Any]) -> None:
         try:
             self.hear(event, call, details)
-        except Exception as error:  # noqa: BLE001 -- no call depends on who listens
-            self._outage.note(f"`{event}`: {type(error).__name__}: {safe_str(error)}")
-        else:
-            self._outage.end()
+        except Exception:  # noqa: BLE001 -- whether a call runs does not depend on who listens
+            _LOG.warning("cannot pass on an event `%s`", event, exc_info=True)

@@ -66,7 +66,11 @@ class Stats:
                 self.answers["approved" if record.get("approved") else "not approved"] += 1
             case "finished":
                 self.outcomes[str(record.get("outcome"))] += 1
-                self.times.setdefault(str(record.get("tool")), _Times()).add(float(record.get("seconds") or 0))
+                self._add_run(record)
+
+    def _add_run(self, record: Mapping[str, Any]) -> None:
+        times = self.times.setdefault(str(record.get("tool")), _Times())
+        times.add(float(record.get("seconds") or 0))
 
     def unused(self, rules: Iterable[str]) -> list[str]:
         """Return those of the ids of rules that have decided nothing."""

@@ -1,6 +1,5 @@
 """What a stage works on: `Case`, one call on its way through a guard, with what is known of it so far, and `Parts`."""
 
-import logging
 import os
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol, TypeAlias, final
@@ -27,7 +26,6 @@ from permitry.guard.ledger import ConfirmationLedger, Ledger, PendingConfirmatio
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
 from permitry.guard.session import Session
 from permitry.guard.tools import Tools
-from permitry.outages import Outage
 from permitry.undo.first import Asked, Kept
 
 __all__ = [
@@ -35,7 +33,6 @@ __all__ = [
     "may_run",
 ]  # fmt: skip
 
-_LOG = logging.getLogger("permitry.questions")
 NO_CONTEXT = AuthContext()
 # INVARIANT: law 2. A line from which the stage `decide` is missing blocks everything.
 UNDECIDED = Decision(Verdict.BLOCK, None, Phase.INPUT, "it was never decided")
@@ -153,8 +150,6 @@ class Parts:
     grants: Grants | None = attrs.field(default=None, kw_only=True)
     tools: Tools = attrs.field(factory=Tools, init=False)
     """What the calls are of: the one seam between deciding and running."""
-    unrecorded: Outage = attrs.field(factory=lambda: Outage(_LOG, "calls cannot be recorded"), init=False)
-    """Says in the log that what cannot be recorded does not run."""
     apart: Apart = attrs.field(factory=Apart, init=False)
     """Where work that waits for a disk is done, in turn, while an event loop goes on."""
 

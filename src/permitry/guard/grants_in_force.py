@@ -14,7 +14,6 @@ from permitry.core.rule import Request, Unsure
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
 from permitry.guard.grants import Grant, quote
 from permitry.guard.session import Session
-from permitry.outages import Outage
 from permitry.rules.configured import ConfiguredRule
 from permitry.undo.first import Asked
 
@@ -39,7 +38,6 @@ class Grants:
 
     store: "StoredGrants"
     principal: str | None = None
-    _outage: Outage = attrs.field(factory=lambda: Outage(_LOG, "no grant counts"), init=False, repr=False)
     _kept: tuple[AuthorizationPolicy, tuple[Grant, ...], AuthorizationPolicy] | None = attrs.field(
         default=None, init=False, repr=False
     )
@@ -79,12 +77,10 @@ class Grants:
         if not name.startswith(_PREFIX):
             return True
         try:
-            is_taken = self.store.take(name.removeprefix(_PREFIX), Moment.now())
+            return self.store.take(name.removeprefix(_PREFIX), Moment.now())
         except StoreError as error:
-            self._outage.note(error)
+            _LOG.warning("no grant counts: %s", error)
             return False
-        self._outage.end()
-        return is_taken
 
     def _in_force(self, session: Session, *, is_answer: bool = False) -> list[Grant]:
         sessions: list[str] = []
@@ -97,12 +93,10 @@ class Grants:
         sessions = sessions if is_answer else sessions[-1:]
         try:
             grants = map(Grant.of, self.store.in_force(Moment.now()))
-            found = [each for each in grants if each.is_for(tuple(sessions), self.principal, session.turn)]
+            return [each for each in grants if each.is_for(tuple(sessions), self.principal, session.turn)]
         except StoreError as error:
-            self._outage.note(error)
+            _LOG.warning("no grant counts: %s", error)
             return []
-        self._outage.end()
-        return found
 
 
 @attrs.frozen

@@ -1,5 +1,6 @@
 """What goes on record about a call, and the blocks that no rule makes."""
 
+import logging
 from collections.abc import Mapping
 
 from permitry.audit.recorder import decision_fields, record_start
@@ -13,6 +14,7 @@ from permitry.guard.outcome import Blocked, Cause
 
 __all__ = ["block", "not_recorded", "record", "record_decision", "refuse"]
 
+_LOG = logging.getLogger("permitry.questions")
 _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
 _WORDED_BY_TOOL = (Cause.MISFIT, Cause.UNAVAILABLE)
 
@@ -27,9 +29,8 @@ def record(
         else:
             parts.recorder.record(event, call, **details)
     except Exception as error:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
-        parts.unrecorded.note(f"`{event}` of a call of `{call.tool}`: {safe_str(error)}")
+        _LOG.warning("`%s` of a call of `%s` could not be recorded: %s", event, call.tool, safe_str(error))
         return False
-    parts.unrecorded.end()
     return True
 
 

@@ -11,7 +11,6 @@ import attrs
 
 from permitry.core.shared import Limit
 from permitry.errors import StoreError, UnevaluableError
-from permitry.outages import Outage
 from permitry.store.counters import Account, StoredCounters, Uses
 
 __all__ = ["Counters"]
@@ -63,9 +62,6 @@ class Counters:
     organisation: str = attrs.field(default="", validator=_check_name)
     clock: Clock = attrs.field(default=lambda: (time.time(), time.clock_gettime(_STEADY)), kw_only=True, repr=False)
     _leases: dict[Limit, Lease] = attrs.field(factory=dict, init=False, repr=False)
-    _outage: Outage = attrs.field(
-        factory=lambda: Outage(_LOG, "a shared budget cannot be counted"), init=False, repr=False
-    )
     _failure: tuple[float, str] | None = attrs.field(default=None, init=False, repr=False)
     _process: int = attrs.field(factory=os.getpid, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
@@ -160,11 +156,10 @@ class Counters:
         try:
             yield
         except StoreError as error:
-            self._outage.note(error)
+            _LOG.warning("a shared budget cannot be counted: %s", error)
             self._failure = self.clock()[1], str(error)
             raise
         self._failure = None
-        self._outage.end()
 
 
 @attrs.frozen

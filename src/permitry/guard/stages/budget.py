@@ -1,5 +1,6 @@
 """A call counts for the budgets that its session shares: within what its decision relied on, or what a human saw."""
 
+import logging
 from collections.abc import Callable
 
 import attrs
@@ -14,6 +15,7 @@ from permitry.undo.first import Asked
 
 __all__ = ["charge", "charge_approved"]
 
+_LOG = logging.getLogger("permitry.limits")
 _TRIES = 3
 
 
@@ -58,6 +60,7 @@ def _count(
                 return asked.context, decision
         except StoreError as error:
             why = str(error)
+            _LOG.warning("a shared budget cannot be counted: %s", why)
             if not relied:
                 break
         asked = attrs.evolve(asked, context=AuthContext.from_state(parts.session))
