@@ -19,8 +19,8 @@ class Origin:
 
     The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
-    `pinned` has the SHA-256 of every file that is trusted, by real path; others make the origin untrusted. With a
-    `text`, that is the content, and `name` is only shown. Nothing in one that `is_observed` is obeyed.
+    `pinned` has the SHA-256 of each trusted file by real path; others make it untrusted. It extends files `within`
+    these alone. With a `text`, that is the content, and `name` is only shown. Nothing that `is_observed` is obeyed.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Origin:
     distrust: str = "the project is not trusted; see `permitry trust`"
     text: str | None = None
     is_observed: bool = False
+    within: tuple[Path, ...] | None = None
 
     @property
     def rank(self) -> int:

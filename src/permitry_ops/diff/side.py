@@ -34,9 +34,9 @@ class Side:
     workspace: str
 
     @classmethod
-    def of(cls, rules: RuleSet, workspace: str) -> "Side":
-        """Return the side of some rules."""
-        return cls(rules, rules.policy(), workspace)
+    def of(cls, rules: RuleSet, workspace: str, *, has_disk: bool = True) -> "Side":
+        """Return the side of some rules; without a disk no link is looked up."""
+        return cls(rules, rules.policy(has_disk=has_disk), workspace)
 
     @functools.cached_property
     def by_id(self) -> Mapping[str, ConfiguredRule]:
