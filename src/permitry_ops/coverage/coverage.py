@@ -12,10 +12,11 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
+from permitry.golden.deciders import same
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.coverage.examples import Example, list_examples
 from permitry_ops.coverage.parts import Part, ask, list_parts, truth_of
-from permitry_ops.coverage.probes import Probe, same
+from permitry_ops.coverage.probes import Probe
 from permitry_ops.diff.ways import Truth
 
 __all__ = ["Coverage", "PartCoverage", "RuleCoverage", "measure"]

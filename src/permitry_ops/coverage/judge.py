@@ -14,11 +14,12 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
+from permitry.golden.deciders import same
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.coverage.examples import Example, list_examples
 from permitry_ops.coverage.mutants import Mutant
 from permitry_ops.coverage.parts import ask
-from permitry_ops.coverage.probes import Probe, same
+from permitry_ops.coverage.probes import Probe
 from permitry_ops.coverage.score import Fate, Outcome
 from permitry_ops.coverage.witness import look
 from permitry_ops.diff.side import Line, Side

@@ -12,13 +12,14 @@ from permitry.config.catalogue import PREFIX
 from permitry.config.drafts import RuleDraft, drafts_of
 from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
+from permitry.golden.deciders import Decider
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.records import RecordFilter, is_record, record_name, records_at
 from permitry_ops.coverage.coverage import measure
 from permitry_ops.coverage.drafts import make_drafts
 from permitry_ops.coverage.judge import Judge
 from permitry_ops.coverage.mutants import Mutant, list_mutants
-from permitry_ops.coverage.probes import Decider, Probe, SessionProbes, read_cases
+from permitry_ops.coverage.probes import Probe, SessionProbes, read_cases
 from permitry_ops.coverage.score import Score
 from permitry_ops.coverage.text import show_coverage, show_score
 from permitry_ops.replay.record import Circumstances, replay_record

@@ -7,7 +7,9 @@ import pytest
 from tests.unit.permitry_ops.coverage.conftest import PUSH, rules_of, shell
 
 from permitry.errors import ConfigError
-from permitry.golden.case import check_case, read_case
+from permitry.golden.case import read_case
+from permitry.golden.check import check_case
+from permitry.golden.deciders import Deciders
 from permitry_ops.coverage.drafts import draft_case, make_drafts, write_drafts
 from permitry_ops.coverage.judge import Judge
 from permitry_ops.coverage.mutants import list_mutants
@@ -32,7 +34,7 @@ def test_a_draft_loads_when_its_reason_is_filled_in(judge: Judge, tmp_path: Path
     with pytest.raises(ConfigError, match="why"):
         read_case(path)
     path.write_text(path.read_text().replace('"why": ""', '"why": "pushes"'), encoding="utf-8")
-    check_case(path, read_case(path))
+    check_case(path, read_case(path), Deciders())
     assert judge.decide(shell("git push")).rule_id == draft["want"]["rule"] == "push"
 
 

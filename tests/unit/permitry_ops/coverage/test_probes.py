@@ -8,7 +8,8 @@ from tests.unit.permitry_ops.coverage.conftest import PAY, PUSH, Probes, rules_o
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.errors import ConfigError
-from permitry_ops.coverage.probes import Decider, SessionProbes, read_cases, same
+from permitry.golden.deciders import Decider, same
+from permitry_ops.coverage.probes import SessionProbes, read_cases
 
 
 def test_a_case_differs_where_it_does_not_hold(probes: Probes) -> None:
