@@ -20,7 +20,7 @@ from permitry.golden.request import read_request
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 
-__all__ = ["Row", "check_case", "list_differences", "read_rows"]
+__all__ = ["Row", "check_case", "list_differences", "read_rows", "shell_call"]
 
 
 @attrs.frozen
@@ -79,8 +79,13 @@ def _list_calls(case: GoldenCase) -> Iterator[tuple[str, str, Mapping[str, Any]]
     if case.call is not None:
         yield "call", "", case.call
     for at, given in enumerate(case.calls or ()):
-        call = {"name": "run_shell", "arguments": {"command": given}} if isinstance(given, str) else given
+        call = shell_call(given) if isinstance(given, str) else given
         yield f"calls.{at}", f"`calls.{at}` {json.dumps(given, ensure_ascii=False)}", call
+
+
+def shell_call(command: str) -> dict[str, Any]:
+    """Return the call that a text in `calls` is."""
+    return {"name": "run_shell", "arguments": {"command": command}}
 
 
 def list_differences(case: GoldenCase, decision: Decision) -> list[str]:

@@ -16,7 +16,7 @@ from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 from permitry.golden.deciders import same
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.coverage.examples import Example, list_examples
+from permitry_ops.coverage.examples import Example, list_calls, list_examples
 from permitry_ops.coverage.mutants import Mutant
 from permitry_ops.coverage.parts import ask
 from permitry_ops.coverage.probes import Probe
@@ -56,7 +56,8 @@ class Judge:
         if by:
             return Outcome(mutant, Fate.NOTICED, by)
         try:
-            return look(mutant, self._side, self.seconds)
+            draft = self.drafts.get(mutant.rule.id)
+            return look(mutant, self._side, self.seconds, () if draft is None else list_calls(draft))
         except RuleError as error:
             return Outcome(mutant, Fate.NOTICED, f"the rules do not load: {error}")
 

@@ -76,7 +76,6 @@ def report_mutants(subject: Subject, folder: Path, watch: Watch) -> Report:
     mutants = list(itertools.chain.from_iterable(map(list_mutants, subject.select(rules))))
     score = Score(tuple(map(judge.judge, watch(mutants))))
     drafts = make_drafts(judge, score, subject.names, folder)
-    # Of several mutants that one call would notice, one draft is enough.
     cases = list({draft["id"]: draft for draft in drafts.values()}.values())
     data = {**score.to_dict(), "cases": cases}
     return Report(score.percent, data, "\n".join(show_score(score, drafts)), cases)
