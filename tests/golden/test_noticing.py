@@ -23,18 +23,18 @@ LEAST = 95.0
 # Where patterns are other spellings of one thing, decide only how sure the reason is, or need a terminal or a folder that
 # is not everywhere, no call notices that one is lost.
 LEAST_OF = {
-    "permitry:base": 94.0,
+    "permitry:base": 93.5,
     "permitry:coding-agent": 94.0,
     "permitry:destructive": 94.0,
     "permitry:destructive-code": 90.0,
     "permitry:destructive-downloads": 63.0,
-    "permitry:destructive-files": 93.0,
+    "permitry:destructive-files": 92.0,
     "permitry:destructive-git": 89.0,
     "permitry:destructive-hosting": 91.0,
     "permitry:guard": 91.0,
     "permitry:hooks": 94.0,
     "permitry:hooks-codex": 94.0,
-    "permitry:plan": 94.0,
+    "permitry:plan": 93.5,
     "permitry:secrets": 90.0,
 }
 

@@ -79,9 +79,6 @@ class GoldenCase(_Part):
     def _has_calls(self) -> Self:
         if (self.call is None) is (self.calls is None):
             raise ValueError("name either `call` or `calls`")
-        for at, call in enumerate(self.calls or ()):
-            if self.calls is not None and call in self.calls[:at]:
-                raise ValueError(f"`calls.{at}` is listed twice")
         return self
 
 

@@ -25,7 +25,7 @@ __all__ = ["Row", "check_case", "list_differences", "read_rows", "shell_call"]
 
 @attrs.frozen
 class Row:
-    """One call of a case in its context; `label` says which of several it is, and is empty where there is one."""
+    """One call of a case in its context; `label` goes before what is said of one of several, and else is empty."""
 
     label: str
     asked: Request
@@ -37,13 +37,10 @@ def check_case(path: Path, case: GoldenCase, deciders: Deciders) -> None:
     Raises: `GoldenMismatchError` when anything differs, a line for each call; `ConfigError` for bad rules or calls.
     """
     decider = deciders.find(path, case)
-    problems = []
-    for row in read_rows(path, case, decider.rules):
-        if differences := list(_check_row(case, row.asked, decider)):
-            label = f"{row.label}: " if row.label else ""
-            problems.append(f"{label}{'; '.join(differences)}")
-    if problems:
-        raise GoldenMismatchError("\n".join(problems))
+    rows = read_rows(path, case, decider.rules)
+    checked = [(row, "; ".join(_check_row(case, row.asked, decider))) for row in rows]
+    if lines := [f"{row.label}{differences}" for row, differences in checked if differences]:
+        raise GoldenMismatchError("\n".join(lines))
 
 
 def _check_row(case: GoldenCase, asked: Request, decider: Decider) -> Iterator[str]:
@@ -66,9 +63,11 @@ def read_rows(path: Path, case: GoldenCase, rules: RuleSet) -> list[Row]:
             problems.append(Problem(str(path), 0, 0, 0, f"`{place}.context` is not read", hint))
             continue
         try:
-            rows.append(Row(label, read_request({**call, "context": case.context}, rules.templates)))
+            line = {**call, "context": case.context}
+            asked = read_request(line, rules.templates)
+            rows.append(Row(label, asked))
         except CallError as error:
-            problems.append(Problem(str(path), 0, 0, 0, f"{label}: {error}" if label else str(error)))
+            problems.append(Problem(str(path), 0, 0, 0, f"{label}{error}"))
     if problems:
         raise ConfigError(problems)
     return rows
@@ -80,7 +79,7 @@ def _list_calls(case: GoldenCase) -> Iterator[tuple[str, str, Mapping[str, Any]]
         yield "call", "", case.call
     for at, given in enumerate(case.calls or ()):
         call = shell_call(given) if isinstance(given, str) else given
-        yield f"calls.{at}", f"`calls.{at}` {json.dumps(given, ensure_ascii=False)}", call
+        yield f"calls.{at}", f"`calls.{at}` {json.dumps(given, ensure_ascii=False)}: ", call
 
 
 def shell_call(command: str) -> dict[str, Any]:
@@ -90,8 +89,13 @@ def shell_call(command: str) -> dict[str, Any]:
 
 def list_differences(case: GoldenCase, decision: Decision) -> list[str]:
     """Return what a decision has that the case does not want, one text a field; empty where it is the wanted one."""
-    decided = {"verdict": decision.verdict.value, "rule": decision.rule_id, "phase": decision.phase.value}
-    return _differences("want", case.want, {**decided, "message": decision.message})
+    decided = {
+        "verdict": decision.verdict.value,
+        "rule": decision.rule_id,
+        "phase": decision.phase.value,
+        "message": decision.message,
+    }
+    return _differences("want", case.want, decided)
 
 
 def _differences(name: str, wanted: BaseModel, got: Mapping[str, Any]) -> list[str]:
@@ -102,5 +106,10 @@ def _differences(name: str, wanted: BaseModel, got: Mapping[str, Any]) -> list[s
 
 def _answer(asked: Request, answer: Answer) -> dict[str, Any]:
     session = Session(tool_ignore_list=list(asked.context.tool_ignore_list))
-    runs = ToolHandler(session).process_confirmation(ToolConfirmationResponse(**answer.model_dump()), asked.call.tool)
-    return {"runs": runs, "message": next(iter(session.messages), None), "tool_ignore_list": session.tool_ignore_list}
+    response = ToolConfirmationResponse(**answer.model_dump())
+    runs = ToolHandler(session).process_confirmation(response, asked.call.tool)
+    return {
+        "runs": runs,
+        "message": next(iter(session.messages), None),
+        "tool_ignore_list": session.tool_ignore_list,
+    }

@@ -33,7 +33,7 @@ class Decider:
         return cls(rules, rules.policy())
 
     @functools.cached_property
-    def known(self) -> frozenset[ConfiguredRule]:
+    def identities(self) -> frozenset[ConfiguredRule]:
         """Its rules out of files, each as what it is known by."""
         return frozenset(map(same, self.rules.rules))
 
@@ -45,17 +45,20 @@ class Deciders:
     The same files are loaded once.
     """
 
-    given: RuleSet | None = None
-    _known: dict[tuple[str, ...] | None, Decider] = attrs.field(factory=dict, init=False)
+    given: Decider | None = attrs.field(default=None, converter=attrs.converters.optional(Decider.of))
+    _loaded: dict[tuple[str, ...], Decider] = attrs.field(factory=dict, init=False)
 
     def find(self, path: Path, case: GoldenCase) -> Decider:
         """Return what decides the case of a file. Raises: `ConfigError`."""
-        named = None if case.rules is None else tuple(_find_file(name, path) for name in case.rules)
-        if named not in self._known:
-            rules = self.given if named is None else None
-            self._known[named] = Decider.of(load_rules(list(named or ())) if rules is None else rules)
-        return self._known[named]
+        if case.rules is None and self.given is not None:
+            return self.given
+        files = tuple(_find_file(path, name) for name in case.rules or ())
+        if files not in self._loaded:
+            self._loaded[files] = Decider.of(load_rules(list(files)))
+        return self._loaded[files]
 
 
-def _find_file(name: str, path: Path) -> str:
-    return name if name.startswith(PREFIX) else str(path.parent / name)
+def _find_file(path: Path, name: str) -> str:
+    if name.startswith(PREFIX):
+        return name
+    return str(path.parent / name)

@@ -174,5 +174,6 @@ def _show(outcome: _Outcome, options: argparse.Namespace) -> _Outcome:
     if options.json and (is_failure or options.report is None):
         print(json.dumps({**attrs.asdict(outcome), "ok": not is_failure}))
     elif is_failure and not options.json:
-        print("\n  ".join(map(visible, (f"FAILED {outcome.name}", *str(outcome.error).splitlines()))))
+        lines = [f"FAILED {outcome.name}", *str(outcome.error).splitlines()]
+        print(*map(visible, lines), sep="\n  ")
     return outcome

@@ -21,7 +21,6 @@ from permitry_ops.diff.ways import Truth
 
 __all__ = ["Coverage", "PartCoverage", "RuleCoverage", "measure"]
 
-
 _CERTAIN = frozenset({Truth.TRUE})
 _ASKED = frozenset({Truth.TRUE, Truth.UNKNOWN})
 
@@ -104,7 +103,7 @@ def measure(
         draft = drafts.get(rule.id)
         examples = () if draft is None else tuple(list_examples(draft, rules))
         known_as = same(rule)
-        found.append(_measure_rule(rule, [each for each in probes if known_as in each.decider.known], examples))
+        found.append(_measure_rule(rule, [each for each in probes if known_as in each.decider.identities], examples))
     return Coverage(tuple(found))
 
 

@@ -27,17 +27,18 @@ def draft_case(judge: Judge, outcomes: Sequence[Outcome], rules: Sequence[str], 
     """
     first = outcomes[0]
     rule_id, context = first.mutant.rule.id, _context_of(first)
-    calls = list({canonical_json(call): call for call in map(_call_of, outcomes)}.values())
+    asked = map(_call_of, outcomes)
+    calls = list({canonical_json(call): call for call in asked}.values())
     # The same calls of the same rule have the same name whenever they are found.
     known_by: Any = [rule_id, calls, context]
-    digest = hashlib.sha256(canonical_json(known_by).encode()).hexdigest()[:_DIGITS]
-    asked = {"call": calls[0]} if len(calls) == 1 else {"calls": list(map(_shorten, calls))}
+    text = canonical_json(known_by)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     return {
         "id": f"{rule_id}-{digest}",
         "why": "",
         "rules": [_name_from(name, folder) for name in rules],
         "context": context,
-        **asked,
+        "calls": list(map(_shorten, calls)),
         "want": _want_of(judge, first),
     }
 
@@ -67,12 +68,18 @@ def _call_of(outcome: Outcome) -> dict[str, Any]:
 def _shorten(call: Mapping[str, Any]) -> str | Mapping[str, Any]:
     """Return a call as a row of `calls`: a command is its text."""
     command = call["arguments"].get("command")
-    return command if isinstance(command, str) and call == shell_call(command) else call
+    if isinstance(command, str) and call == shell_call(command):
+        return command
+    return call
 
 
 def _want_of(judge: Judge, outcome: Outcome) -> dict[str, Any]:
     decision = judge.decide(outcome.line or {})
-    return {"verdict": decision.verdict.value, "rule": decision.rule_id, "phase": decision.phase.value}
+    return {
+        "verdict": decision.verdict.value,
+        "rule": decision.rule_id,
+        "phase": decision.phase.value,
+    }
 
 
 def _name_from(name: str, folder: Path) -> str:
@@ -93,7 +100,8 @@ def write_drafts(drafts: Iterable[Mapping[str, Any]], folder: Path) -> list[Path
 
 
 def _show(draft: Mapping[str, Any]) -> str:
-    """Return the text of a case: each of several calls on a line of its own."""
-    text = json.dumps({**draft, "calls": []} if "calls" in draft else draft, indent=2, ensure_ascii=False)
-    rows = ",\n".join(f"    {json.dumps(call, ensure_ascii=False)}" for call in draft.get("calls", ()))
+    """Return the text of a case: each call on a line of its own."""
+    text = json.dumps({**draft, "calls": []}, indent=2, ensure_ascii=False)
+    shown = [json.dumps(call, ensure_ascii=False) for call in draft["calls"]]
+    rows = ",\n".join(f"    {row}" for row in shown)
     return text.replace('"calls": []', f'"calls": [\n{rows}\n  ]', 1) + "\n"

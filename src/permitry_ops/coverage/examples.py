@@ -17,8 +17,10 @@ from permitry_ops.diff.side import Line
 __all__ = ["Example", "list_calls", "list_examples"]
 
 _BY_ROLE = {
-    ArgumentRole.READ_PATH: "read_file", ArgumentRole.WRITE_PATH: "write_file", ArgumentRole.DELETE_PATH: "delete_file",
-}  # fmt: skip
+    ArgumentRole.READ_PATH: "read_file",
+    ArgumentRole.WRITE_PATH: "write_file",
+    ArgumentRole.DELETE_PATH: "delete_file",
+}
 
 
 @attrs.frozen

@@ -1,5 +1,6 @@
 """Tries each mistake in rules with calls and examples, and looks for a call where none notices it."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -56,8 +57,9 @@ class Judge:
         if by:
             return Outcome(mutant, Fate.NOTICED, by)
         try:
-            draft = self.drafts.get(mutant.rule.id)
-            return look(mutant, self._side, self.seconds, () if draft is None else list_calls(draft))
+            drafts = filter(None, [self.drafts.get(mutant.rule.id)])
+            likely = itertools.chain.from_iterable(map(list_calls, drafts))
+            return look(mutant, self._side, self.seconds, likely)
         except RuleError as error:
             return Outcome(mutant, Fate.NOTICED, f"the rules do not load: {error}")
 
@@ -105,7 +107,7 @@ class Judge:
         """Return the calls of which a rule is among those that decide."""
         if rule.id not in self._probes_of:
             known_as = same(rule)
-            self._probes_of[rule.id] = [each for each in self.probes if known_as in each.decider.known]
+            self._probes_of[rule.id] = [each for each in self.probes if known_as in each.decider.identities]
         return self._probes_of[rule.id]
 
     def _may_matter(self, mutant: Mutant, probe: Probe) -> bool:

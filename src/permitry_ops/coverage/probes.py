@@ -50,10 +50,12 @@ def read_cases(paths: Iterable[Path], given: RuleSet | None) -> Iterator[Probe]:
     for path in paths:
         case = read_case(path)
         decider = deciders.find(path, case)
-        differs = functools.partial(_differs, functools.partial(list_differences, case))
+        compare = functools.partial(list_differences, case)
+        differs = functools.partial(_differs, compare)
         for row in read_rows(path, case, decider.rules):
-            name = f"{path}: {row.label}" if row.label else str(path)
-            yield Probe(name, decider, row.asked.call, row.asked.context, row.asked.spec, differs)
+            name = f"{path}: {row.label}".removesuffix(": ")
+            asked = row.asked
+            yield Probe(name, decider, asked.call, asked.context, asked.spec, differs)
 
 
 def _differs(differences: Callable[[Decision], list[str]], decision: Decision) -> bool:

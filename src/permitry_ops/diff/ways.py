@@ -180,11 +180,17 @@ def _split(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:
         yield rule
         return
     named: Sequence[Any] = part.each if isinstance(part, Patterns) and _limits(part, scope.when) else ()
-    is_permission = rule.effect is Verdict.ALLOW
     for pattern in patterns:
-        if not any(pattern == other or (not is_permission and is_within(pattern, other)) for other in named):
+        if not _is_named(rule, pattern, named):
             only: dict[str, Any] = {field: (pattern,)}
             yield attrs.evolve(rule, scope=attrs.evolve(scope, when=attrs.evolve(scope.when, **only)))
+
+
+def _is_named(rule: ConfiguredRule, pattern: object, named: Sequence[object]) -> bool:
+    """Return whether a rule with the `named` patterns matches whatever it matches with one more."""
+    if rule.effect is Verdict.ALLOW:
+        return pattern in named
+    return any(pattern == other or is_within(pattern, other) for other in named)
 
 
 def _kinds_of(rule: ConfiguredRule) -> list[str]:

@@ -36,7 +36,7 @@ def test_a_rule_is_known_wherever_its_file_is() -> None:
     """By all that it says."""
     decider = Decider.of(load_rules("permitry:money"))
     (rule,) = decider.rules.rules
-    assert rule not in decider.known
-    assert same(rule) in decider.known
+    assert rule not in decider.identities
+    assert same(rule) in decider.identities
     (found,) = [each for each in load_rules("permitry:base").rules if each.id == rule.id]
-    assert same(found) in decider.known
+    assert same(found) in decider.identities
