@@ -38,6 +38,12 @@ class Decider:
         return frozenset(map(same, self.rules.rules))
 
 
+def _decide_by(rules: RuleSet | None) -> Decider | None:
+    if rules is None:
+        return None
+    return Decider.of(rules)
+
+
 @attrs.define
 class Deciders:
     """What decides golden cases: the rules that each names, or those `given` where it names none.
@@ -45,7 +51,7 @@ class Deciders:
     The same files are loaded once.
     """
 
-    given: Decider | None = attrs.field(default=None, converter=attrs.converters.optional(Decider.of))
+    given: Decider | None = attrs.field(default=None, converter=_decide_by)
     _loaded: dict[tuple[str, ...], Decider] = attrs.field(factory=dict, init=False)
 
     def find(self, path: Path, case: GoldenCase) -> Decider:
