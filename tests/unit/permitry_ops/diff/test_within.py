@@ -79,7 +79,8 @@ def test_what_is_within_matches_no_command_that_the_other_does_not() -> None:
     texts += [json.loads(line)["command"] for line in ORDINARY.read_text(encoding="utf-8").splitlines()]
     pairs = list(shipped())
     assert len(pairs) > 20
-    for text in texts:
+    # Every eighth, as each is compared with all of the pairs.
+    for text in texts[::8]:
         request = policy.request(ToolCall("run_shell", {"command": text}), AuthContext(), None)
         for run in (each for each in request.actions.possible if isinstance(each, Run)):
             for narrower, wider in pairs:
