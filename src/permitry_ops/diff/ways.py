@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from permitry.conditions.command import ArgvPattern
 from permitry.conditions.match import Match, need_of
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
@@ -19,6 +18,7 @@ from permitry.conditions.written import Condition
 from permitry.core.action import Access
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
+from permitry_ops.diff.within import is_within
 
 __all__ = [
     "Literal",
@@ -181,21 +181,16 @@ def _split(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:
         return
     named: Sequence[Any] = part.each if isinstance(part, Patterns) and _limits(part, scope.when) else ()
     for pattern in patterns:
-        if not any(pattern == other or _is_head(other, pattern) for other in named):
+        if not _is_named(rule, pattern, named):
             only: dict[str, Any] = {field: (pattern,)}
             yield attrs.evolve(rule, scope=attrs.evolve(scope, when=attrs.evolve(scope.when, **only)))
 
 
-def _is_head(wider: object, narrower: object) -> bool:
-    """Return whether a command pattern is the beginning of another one, with any words behind it.
-
-    Then it matches whatever the other one matches, in every spelling.
-    """
-    if not (isinstance(wider, ArgvPattern) and isinstance(narrower, ArgvPattern)):
-        return False
-    *head, last = wider.tokens
-    has_options = any(token.may_be_option for token in narrower.tokens)
-    return last.is_any and not has_options and tuple(head) == narrower.tokens[: len(head)]
+def _is_named(rule: ConfiguredRule, pattern: object, named: Sequence[object]) -> bool:
+    """Return whether a rule with the `named` patterns matches whatever it matches with one more."""
+    if rule.effect is Verdict.ALLOW:
+        return pattern in named
+    return any(pattern == other or is_within(pattern, other) for other in named)
 
 
 def _kinds_of(rule: ConfiguredRule) -> list[str]:
