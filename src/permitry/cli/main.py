@@ -52,6 +52,9 @@ _PACKAGES = {
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""
 
+_POSIX = ("fcntl", "termios")
+"""Modules of Python that Windows does not have."""
+
 _OPEN = (["install"], ["uninstall"], ["doctor"], ["-h"], ["--help"])
 """What follows `hook` where no host waits for an answer."""
 
@@ -158,8 +161,8 @@ def _drop_output() -> None:
 
 
 def _run(words: Sequence[str]) -> int:
-    options = _options(words)
     try:
+        options = _options(words)
         code = int(options.execute(options))
         # What is still buffered is part of the command: it may meet a reader that has left, too.
         sys.stdout.flush()
@@ -279,5 +282,11 @@ def terminal_columns() -> int:
 def _configure(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     # Only the command that runs is imported; no module can be called `import`.
     module = "import_" if name == "import" else name
-    importlib.import_module(f"{_PACKAGES.get(name, 'permitry')}.cli.{module}").configure(command)
+    try:
+        importlib.import_module(f"{_PACKAGES.get(name, 'permitry')}.cli.{module}").configure(command)
+    except ModuleNotFoundError as error:
+        if error.name not in _POSIX:
+            raise
+        message = f"`permitry {name}` runs on Linux and macOS: this Python has no module `{error.name}`"
+        raise PermitryError(message) from error
     return command

@@ -1,13 +1,11 @@
 """A command on a terminal of its own, which can be typed into."""
 
 import contextlib
-import fcntl
 import os
 import select
 import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 from pathlib import Path
@@ -52,6 +50,9 @@ class TerminalGroup(ProcessGroup):
 
     def spawn(self) -> "subprocess.Popen[bytes]":
         """Start the program on a terminal of its own."""
+        import fcntl  # noqa: PLC0415 -- neither is on every system
+        import termios  # noqa: PLC0415
+
         ours, theirs = os.openpty()
         with os.fdopen(theirs, "wb", buffering=0), contextlib.ExitStack() as undo:
             screen = undo.enter_context(os.fdopen(ours, "rb", buffering=0))
