@@ -69,14 +69,14 @@ def hide() -> None:
         setattr(parts["os"], name, _without_folders(getattr(os, name)))
     real = builtins.__import__
 
-    def import_(name: str, names: Any = None, *rest: Any) -> Any:  # noqa: ANN401 -- as the real one
+    def import_(name: str, names: Any = None, *rest: Any) -> Any:  # noqa: ANN401 -- of the last, as the real one
         if not str((names or {}).get("__name__", "")).startswith("permitry"):
             return real(name, names, *rest)
         if name in MODULES:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return parts.get(name) or real(name, names, *rest)
 
-    builtins.__import__ = import_
+    setattr(builtins, "__import__", import_)  # noqa: B010 -- it takes fewer words than the real one
 
 
 if __name__ == "__main__":

@@ -13,14 +13,17 @@ __all__ = [
 ]  # fmt: skip
 
 # Python opens every file so that no other program inherits it (PEP 446); O_CLOEXEC adds nothing.
-# Windows has none of these three, and follows links; without O_BINARY it would change the ends of lines.
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+# Windows has few of these, and follows links; without O_BINARY it changes the ends of lines.
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NO_LINK = _NOFOLLOW | getattr(os, "O_BINARY", 0)
 READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 """Opens what is there, and not what a link leads to; a pipe that no one writes to is not waited for."""
 DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 LOCK = os.O_RDWR | os.O_CREAT | _NO_LINK
 """Opens a file that is locked, and creates it."""
+
+_set_mode = getattr(os, "fchmod", lambda *_: None)
 
 TEMPORARY = ".permitry-"
 """What the names of files begin with that are about to take another one's place."""
@@ -53,7 +56,7 @@ def open_regular(
 
     Raises: `NotRegularError` for anything else, `OSError` when it cannot be opened; a link only if followed.
     """
-    flags = READ & ~getattr(os, "O_NOFOLLOW", 0) if follows_links else READ
+    flags = READ & ~_NOFOLLOW if follows_links else READ
     with opened(name, flags, folder=folder) as file:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
@@ -78,8 +81,8 @@ def write_new(
     What is durable is on the disk when this returns.
     """
     with opened(name, CREATE, 0o666 if mode is None else 0o600, folder=folder) as file:
-        if mode is not None and hasattr(os, "fchmod"):
-            os.fchmod(file, stat.S_IMODE(mode))
+        if mode is not None:
+            _set_mode(file, stat.S_IMODE(mode))
         with open(file, "wb", closefd=False) as stream:
             stream.write(data)
         if is_durable:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TrustStore"]
 
+# Windows has none, and nothing is trusted there.
+with contextlib.suppress(ImportError):
+    import fcntl
+
 Pins: TypeAlias = dict[str, dict[Path, Pin]]
 PROJECTS, PLUGINS = "projects", "plugins"
 SECTIONS: Mapping[str, type[Pin]] = {PROJECTS: Pin, PLUGINS: PluginPin}
@@ -133,8 +137,6 @@ class TrustStore:
     def _change(self) -> Iterator[Pins]:
         lock = self._lock()
         try:
-            import fcntl  # noqa: PLC0415 -- not on every system
-
             fcntl.flock(lock, fcntl.LOCK_EX)
             before = self._read()
             pins = {section: dict(each) for section, each in before.items()}

@@ -27,8 +27,9 @@ Clock = Callable[[], tuple[float, float]]
 def _clocks() -> tuple[float, float]:
     """Return the time of the wall, and one that no one sets, which goes on while the machine sleeps."""
     # On Linux that of `monotonic` does not; elsewhere it does.
-    has_boot = hasattr(time, "CLOCK_BOOTTIME")
-    return time.time(), time.clock_gettime(time.CLOCK_BOOTTIME) if has_boot else time.monotonic()
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.time(), time.monotonic()
 
 
 def _check_name(_: object, field: "attrs.Attribute[str]", value: object) -> None:

@@ -14,6 +14,11 @@ from typing import IO
 from permitry.port import ToolError
 from permitry_tools._process import Capture, ProcessGroup
 
+# Windows has neither, and no such terminals.
+with contextlib.suppress(ImportError):
+    import fcntl
+    import termios
+
 __all__ = ["TerminalGroup"]
 
 _PATIENCE = 5.0
@@ -50,9 +55,6 @@ class TerminalGroup(ProcessGroup):
 
     def spawn(self) -> "subprocess.Popen[bytes]":
         """Start the program on a terminal of its own."""
-        import fcntl  # noqa: PLC0415 -- neither is on every system
-        import termios  # noqa: PLC0415
-
         ours, theirs = os.openpty()
         with os.fdopen(theirs, "wb", buffering=0), contextlib.ExitStack() as undo:
             screen = undo.enter_context(os.fdopen(ours, "rb", buffering=0))
