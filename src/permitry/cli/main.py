@@ -16,6 +16,7 @@ from permitry.errors import ConfigError, PermitryError
 __all__ = ["ExitCode", "actions_of", "main", "run_from_shell", "terminal_columns", "whole_parser"]
 
 _COMMANDS = {
+    "demo": "watch a recorded coding session being guarded, in a temporary folder",
     "setup": "guard the coding agents of this user, in this project: all steps, shown first",
     "init": "write a first rule file for a project",
     "run": "guard and run the tool calls of a session",
@@ -47,7 +48,7 @@ _COMMANDS = {
 _HOSTS, _OPS = "permitry_hosts", "permitry_ops"
 _PACKAGES = {
     "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS, "init": _HOSTS, "setup": _HOSTS,
-    "corpus": _OPS, "diff": _OPS, "fmt": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS,
+    "corpus": _OPS, "demo": _OPS, "diff": _OPS, "fmt": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS,
     "suggest": _OPS, "test": _OPS, "tools": _OPS,
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""
