@@ -23,8 +23,6 @@ CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 LOCK = os.O_RDWR | os.O_CREAT | _NO_LINK
 """Opens a file that is locked, and creates it."""
 
-_set_mode = getattr(os, "fchmod", lambda *_: None)
-
 TEMPORARY = ".permitry-"
 """What the names of files begin with that are about to take another one's place."""
 
@@ -82,7 +80,9 @@ def write_new(
     """
     with opened(name, CREATE, 0o666 if mode is None else 0o600, folder=folder) as file:
         if mode is not None:
-            _set_mode(file, stat.S_IMODE(mode))
+            # Windows has none.
+            with contextlib.suppress(AttributeError):
+                os.fchmod(file, stat.S_IMODE(mode))
         with open(file, "wb", closefd=False) as stream:
             stream.write(data)
         if is_durable:

@@ -1,16 +1,14 @@
 """`permitry demo`: a recorded coding session, guarded in a temporary folder."""
 
 import argparse
+import contextlib
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from permitry.cli.inputs import tell
-from permitry.cli.main import ExitCode
+from permitry.cli.main import ExitCode, main
 
 __all__ = ["configure"]
 
@@ -37,19 +35,20 @@ def execute(_options: argparse.Namespace) -> ExitCode:
     tell(["a model fixes a bug, wants to delete the history, to read a key and to publish; the answers are recorded"])
     if shutil.which("git") is None:
         tell(["there is no git here, so that its commands will fail; they are decided all the same"])
-    with (folder / "results.jsonl").open("wb") as results:
-        done = subprocess.run(_command(folder), env=_environment(os.environ, folder), stdout=results, check=False)  # noqa: S603 -- permitry itself
+    _move_home(folder / "home")
+    with (folder / "results.jsonl").open("w", encoding="utf-8") as results, contextlib.redirect_stdout(results):
+        code = main(["run", *_words(folder)])
     print(_NEXT.format(folder=folder))
-    return ExitCode(done.returncode)
+    return ExitCode(code)
 
 
-def _command(folder: Path) -> list[str]:
+def _words(folder: Path) -> list[str]:
     files = [str(_SESSION / "session.jsonl"), "--answers", str(_SESSION / "answers.jsonl")]
-    rules = ["--rules", "permitry:coding-agent", "--workspace", str(folder / "workspace")]
-    return [sys.executable, "-P", "-m", "permitry", "run", *files, *rules]
+    return [*files, "--rules", "permitry:coding-agent", "--workspace", str(folder / "workspace")]
 
 
-def _environment(now: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return an environment whose home is in the folder: record, copies, cache, settings of git and all else."""
-    kept = {name: value for name, value in now.items() if not name.startswith(("GIT_", "XDG_"))}
-    return {**kept, "HOME": str(folder / "home"), "GIT_CONFIG_NOSYSTEM": "1"}
+def _move_home(home: Path) -> None:
+    """Have record, copies, cache, settings of git and all else below another home, for this process."""
+    for name in filter(lambda name: name.startswith(("GIT_", "XDG_")), list(os.environ)):
+        del os.environ[name]
+    os.environ.update(HOME=str(home), GIT_CONFIG_NOSYSTEM="1")
