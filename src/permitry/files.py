@@ -13,7 +13,7 @@ __all__ = [
 ]  # fmt: skip
 
 # Python opens every file so that no other program inherits it (PEP 446); O_CLOEXEC adds nothing.
-# Windows has few of these, and follows links; without O_BINARY it changes the ends of lines.
+# Windows follows links; without O_BINARY it changes the ends of lines.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_LINK = _NOFOLLOW | getattr(os, "O_BINARY", 0)
 READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
@@ -21,7 +21,6 @@ READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 LOCK = os.O_RDWR | os.O_CREAT | _NO_LINK
-"""Opens a file that is locked, and creates it."""
 
 TEMPORARY = ".permitry-"
 """What the names of files begin with that are about to take another one's place."""
@@ -71,6 +70,11 @@ def mode_at(name: Name, *, folder: int | None = None) -> int | None:
         return None
 
 
+def _set_mode(file: int, mode: int) -> None:
+    with contextlib.suppress(AttributeError):
+        os.fchmod(file, mode)
+
+
 def write_new(
     name: Name, data: bytes, *, folder: int | None = None, mode: int | None = 0o600, is_durable: bool = False
 ) -> int:
@@ -80,9 +84,7 @@ def write_new(
     """
     with opened(name, CREATE, 0o666 if mode is None else 0o600, folder=folder) as file:
         if mode is not None:
-            # Windows has none.
-            with contextlib.suppress(AttributeError):
-                os.fchmod(file, stat.S_IMODE(mode))
+            _set_mode(file, stat.S_IMODE(mode))
         with open(file, "wb", closefd=False) as stream:
             stream.write(data)
         if is_durable:

@@ -42,14 +42,15 @@ _COMMANDS = {
     "rules": "list the rules in force, in the order of evaluation",
     "trust": "let the permissions of a project count, for its files as they are now",
     "completion": "print what makes a shell complete these words",
+    "man": "print the manual page",
     "schema": "print the JSON Schema of rule files or golden cases",
 }
 
 _HOSTS, _OPS = "permitry_hosts", "permitry_ops"
 _PACKAGES = {
     "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS, "init": _HOSTS, "setup": _HOSTS,
-    "corpus": _OPS, "demo": _OPS, "diff": _OPS, "fmt": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS,
-    "suggest": _OPS, "test": _OPS, "tools": _OPS,
+    "corpus": _OPS, "demo": _OPS, "diff": _OPS, "fmt": _OPS, "inbox": _OPS, "lint": _OPS, "man": _OPS, "replay": _OPS,
+    "run": _OPS, "suggest": _OPS, "test": _OPS, "tools": _OPS,
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""
 
@@ -121,6 +122,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
+    if words == ["--version", "--verbose"]:
+        print(*importlib.import_module("permitry_hosts.cli.about").describe(), sep="\n")
+        return ExitCode.OK
     if words[:1] == ["help"]:
         _options([*words[1:], "--help"])
         # INVARIANT: law 6. Behind `--` that is a name; no one who may not run a command runs it by asking for help.
@@ -255,7 +259,9 @@ def _parser(*chosen: str) -> argparse.ArgumentParser:
         epilog="More: `permitry help COMMAND`. "
         "exit codes: 0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version; with --verbose, what a bug report needs"
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, summary in _COMMANDS.items():
         command = commands.add_parser(name, help=summary, **_about(name))
