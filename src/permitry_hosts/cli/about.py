@@ -22,8 +22,9 @@ def describe() -> Iterator[str]:
     yield f"python   {platform.python_version()}, {_short(Path(sys.executable))}"
     yield f"system   {platform.platform()}"
     yield f"package  {_short(Path(__file__).parents[2])}"
-    for name, folder in (("config", user_config()), ("state", user_state()), ("cache", user_cache())):
-        yield f"{name:8} {_short(folder)}"
+    yield f"config   {_short(user_config())}"
+    yield f"state    {_short(user_state())}"
+    yield f"cache    {_short(user_cache())}"
     yield f"extras   {', '.join(_extras()) or 'none'}"
     yield f"hosts    {', '.join(find_hosts(Path.home())) or 'none'}"
 
@@ -42,5 +43,4 @@ def _is_installed(name: str) -> bool:
 
 def _short(path: Path) -> str:
     """Return a path without the name of the user."""
-    home = Path.home()
-    return one_line(f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path))
+    return one_line(re.sub(rf"^{re.escape(str(Path.home()))}(?=/|$)", "~", str(path)))
