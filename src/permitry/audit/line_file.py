@@ -32,7 +32,9 @@ class LineFile:
             status = os.fstat(file)
             self._is_regular = stat.S_ISREG(status.st_mode)
             if self._is_regular:
-                os.fchmod(file, 0o600)
+                # On Windows its folder says who may read it.
+                if hasattr(os, "fchmod"):
+                    os.fchmod(file, 0o600)
                 # A process that was killed while it wrote may have left half a line.
                 self._is_torn = status.st_size > 0 and _last_byte(self.path) != b"\n"
         except OSError as error:
