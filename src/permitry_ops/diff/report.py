@@ -13,7 +13,6 @@ import attrs
 
 from permitry.core.decision import Decision
 from permitry.errors import PermitryError, count
-from permitry_ops.diff.openings import find_openings
 from permitry_ops.diff.search import Answer, Search, Witness
 from permitry_ops.diff.side import Line
 from permitry_ops.diff.sources import Loaded
@@ -158,13 +157,12 @@ def compare(
     deadline = None if seconds is None else start + seconds
     sides = old.side(workspace), new.side(workspace)
     search = Search(*sides, deadline=deadline)
+    back = Search(sides[1], sides[0], deadline=deadline)
+    answers, less = search.answer_all(), [] if only_wider else back.answer_all()
     known = {each.digest: each.by for each in accepted}
-    answers = [search.answer(opening) for opening in find_openings(*sides)]
     wider = [
         attrs.evolve(each, accepted_by=known.get(each.digest, "")) for each in _changes(answers, old, new, workspace)
     ]
-    back = Search(sides[1], sides[0], deadline=deadline)
-    less = [] if only_wider else [back.answer(opening) for opening in find_openings(sides[1], sides[0])]
     unproven = (
         Unproven(each.opening.rule_id, each.opening.what, each.opening.condition, each.why)
         for each in answers

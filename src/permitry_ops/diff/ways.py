@@ -18,6 +18,7 @@ from permitry.conditions.written import Condition
 from permitry.core.action import Access
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
+from permitry_ops.diff.deadline import check_time
 from permitry_ops.diff.within import is_within
 
 __all__ = [
@@ -101,6 +102,7 @@ def ways_to_match(rule: ConfiguredRule) -> Iterator[Way]:
     heads = (head, bare) if is_permission and scope.when.commands and len(bare) < len(head) else (head,)
     exceptions = [_fail(each, fails, _OTHER[needed], is_permission=is_permission) for each in scope.unless]
     for start, failing in itertools.product(heads, itertools.product(*exceptions)):
+        check_time()
         yield (*start, *itertools.chain.from_iterable(failing))
 
 
