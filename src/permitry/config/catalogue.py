@@ -17,7 +17,8 @@ _FOLDER = _PACKAGED if _PACKAGED.is_dir() else _HERE.parents[2] / "rules"
 
 def list_shipped() -> list[str]:
     """Return the names of all shipped sets, sorted, each with its `permitry:` prefix."""
-    files = [each.name for each in os.scandir(_FOLDER) if each.name.endswith(".toml")]
+    with os.scandir(_FOLDER) as entries:
+        files = [each.name for each in entries if each.name.endswith(".toml")]
     return sorted(f"{PREFIX}{name.removesuffix('.toml')}" for name in files)
 
 

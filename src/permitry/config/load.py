@@ -172,7 +172,8 @@ class _Loader:
             return
         path = find_file(origin.name)
         if origin.text is None and (problem := explain_missing(origin.name, path)) is not None:
-            self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
+            message, hint = problem
+            self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
         else:
             self.file(path, origin)
 
@@ -188,7 +189,8 @@ class _Loader:
             self.problems.append(Problem(origin.name, 0, 0, 0, writable, hint))
             return
         if (problem := out_of_bounds(path, origin)) is not None:
-            self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
+            message, hint = problem
+            self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
             return
         self.open.append(path)
         parsed = self.parsed(path, origin)

@@ -24,11 +24,15 @@ def out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
 
 
 def explain_missing(name: str, path: Path, within: tuple[Path, ...] | None = None) -> tuple[str, str] | None:
-    """Return message and hint if `path`, written `name`, is not a regular file, or not `within` some."""
+    """Return message and hint if `path`, written `name` by the user, is not a regular file.
+
+    Or if it is not `within` some folders or files, where these are given.
+    """
     try:
         if name.startswith(PREFIX):
             return _find_set(name)
-        real = Path(os.path.realpath(str(path).replace("\0", "")))
+        text = str(path).replace("\0", "")
+        real = Path(os.path.realpath(text))
         if within is not None and not any(map(real.is_relative_to, within)):
             return f"`{name}` lies outside the folder of the rules", "extend files in it, or sets"
         return _no_file(name, path)

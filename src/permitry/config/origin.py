@@ -57,7 +57,8 @@ class Origin:
 def is_own(status: os.stat_result) -> bool:
     """Return whether a file or folder, not a link, belongs to this user and no other user may write to it."""
     return (
-        status.st_uid == getattr(os, "geteuid", lambda: None)()  # Windows does not say whose a file is
+        # Windows does not say whose a file is.
+        status.st_uid == getattr(os, "geteuid", lambda: None)()
         and not stat.S_ISLNK(status.st_mode)
         and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )
