@@ -17,7 +17,7 @@ class OutOfTimeError(Exception):
 
 @contextmanager
 def end_at(deadline: float | None) -> Iterator[None]:
-    """Let what runs inside end at a time of `time.monotonic`, in seconds; None is no limit."""
+    """Let what runs inside end at a time of `time.monotonic`, in seconds; with None, never."""
     token = _END.set(math.inf if deadline is None else deadline)
     try:
         yield
