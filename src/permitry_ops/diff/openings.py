@@ -5,6 +5,8 @@ from typing import Any
 
 import attrs
 
+from permitry.conditions.args import ArgumentCondition, ArgumentTest, SourceCondition
+from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolSelector
 from permitry.core.decision import Verdict
@@ -120,7 +122,7 @@ def _limit_less(
     fields = [("budget", *spend(earlier, later))]
     if rule.keeps != (later if rule is earlier else earlier).keeps:
         fields.append(("keep", {}, ("`keep`",)))
-    if earlier.lists != later.lists:
+    if _lists_of(earlier) != _lists_of(later):
         fields.append(("lists", {}, ("what a session adds to lists",)))
     if earlier.budget and later.budget and earlier.scope != later.scope:
         fields.append(("budget", {}, ("what its budget counts",)))
@@ -129,6 +131,25 @@ def _limit_less(
     for name, context, unsolved in fields:
         for _, way in differences(rule) if context or unsolved else ():
             yield attrs.evolve(opening, condition=name, way=way, context=context, unsolved=unsolved)
+
+
+def _lists_of(rule: ConfiguredRule) -> object:
+    """Return the lists to which a session may add and where a rule has them; where that is not seen, all conditions."""
+    places = [(each.path, name) for each in rule.scope.each(ArgumentCondition) for name in _names_in(each.test)]
+    for each in rule.scope.each(SourceCondition):
+        places += [(each.path, source.text.removeprefix("list:")) for source in each.sources if source.kind == "list"]
+    if rule.lists <= {name for _, name in places}:
+        return sorted(places)
+    return rule.lists, rule.scope
+
+
+def _names_in(test: ArgumentTest) -> Iterator[str]:
+    """Yield the names of the lists that a test compares with."""
+    for check in test.checks:
+        if isinstance(check.operand, ArgumentTest):
+            yield from _names_in(check.operand)
+        elif isinstance(check.operand, ListedValues):
+            yield check.operand.name
 
 
 def _of_policy(old: Side, new: Side) -> Iterator[Opening]:

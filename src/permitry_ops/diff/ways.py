@@ -19,6 +19,7 @@ from permitry.core.action import Access
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.diff.deadline import check_time
+from permitry_ops.diff.narrower import is_narrower
 from permitry_ops.diff.within import is_within
 
 __all__ = [
@@ -205,14 +206,27 @@ def _limits(part: Patterns, when: Conditions) -> bool:
 
 
 def are_contrary(way: Sequence[Literal]) -> bool:
-    """Return whether two literals about the same part exclude each other."""
+    """Return whether two literals exclude each other: about the same part, or one that is narrower than another."""
     known: dict[tuple[Part, Match], frozenset[Truth]] = {}
     for each in way:
         # What certainly holds for a permission holds for a restriction as well.
         needed = (Match.YES, Match.ALIKE) if each.truths == _CERTAIN and each.needed is Match.YES else (each.needed,)
         for key in ((each.part, match) for match in needed):
             known[key] = known.get(key, each.truths) & each.truths
-    return not all(known.values())
+    if not all(known.values()):
+        return True
+    holding = [key for key, truths in known.items() if truths == _CERTAIN]
+    failing = [key for key, truths in known.items() if _T not in truths]
+    if any(_is_narrower(one, other) for one, other in itertools.product(holding, failing)):
+        return True
+    # The other way round: what certainly fails, and what is narrower and may not.
+    failing = [key for key, truths in known.items() if truths == {_F}]
+    holding = [key for key, truths in known.items() if _F not in truths]
+    return any(_is_narrower(one, other) for one, other in itertools.product(holding, failing))
+
+
+def _is_narrower(one: tuple[Part, Match], other: tuple[Part, Match]) -> bool:
+    return one[1] is other[1] and is_narrower(one[0], other[0])
 
 
 def _parts_of(conditions: Conditions) -> list[Part]:
