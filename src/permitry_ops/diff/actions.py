@@ -80,7 +80,7 @@ class Actions:
             unsolved.add(str(error) or f"`{next(iter(wanted), 'command')}`")
 
     def _arguments_of(self, tool: str, wanted: set[str]) -> Mapping[str, Sequence[tuple[str, Access | None]]]:
-        """Return the arguments that hold what patterns are about, by kind, and what is done to a path."""
+        """Return the arguments that patterns are about, by kind, and what is done to a path."""
         spec = self.new.tool(tool) or self.old.tool(tool)
         if spec is not None and spec.roles is not None:
             every = ((kind, list(_arguments_for(kind, spec.roles))) for kind in _KINDS)
@@ -98,7 +98,12 @@ class Actions:
         kept, refused = self._languages("command", literals)
         ending = _end_in((*paths, *hosts))
         yield from _find_commands(kept, refused, ending)
-        # A wildcard of a permission stands for no command that another one runs; words that are spelled out do.
+        # What follows may make it one that only looks, or runs another, which other rules permit.
+        for last in _ENDINGS if kept else ():
+            text = shortest([regions.COMMANDS[-1], *kept, _end_in(last)], refused)
+            if text is not None:
+                yield _words_of(text)
+        # A wildcard of a permission stands for no command that another one runs; other words do.
         strict = [each for each in literals if each.is_wanted or each.needed is not Match.YES]
         if kept and len(strict) < len(literals):
             left = _find_commands(*self._languages("command", strict), ending)
@@ -163,17 +168,12 @@ class Actions:
 
 
 def _find_commands(kept: Sequence[Language], refused: Sequence[Language], ending: Language) -> Iterator[list[str]]:
-    """Yield the words of commands in some languages and in none of others, the most natural first."""
+    """Yield commands in some languages and in none of others, the most natural first."""
     for every in regions.COMMANDS:
         found = list(itertools.islice(texts([every, *kept, ending], refused), _MOST_TEXTS))
         yield from map(_words_of, found)
         if found:
             break
-    # What follows may make it a command that only looks, or that runs another, which other rules permit.
-    for last in _ENDINGS if kept else ():
-        text = shortest([regions.COMMANDS[-1], *kept, _end_in(last)], refused)
-        if text is not None:
-            yield _words_of(text)
 
 
 def _arguments_for(kind: str, roles: Mapping[str, ArgumentRole]) -> Iterator[tuple[str, Access | None]]:

@@ -1,4 +1,4 @@
-"""That one command pattern is within another one: whatever it matches, the other one matches as well."""
+"""That one command pattern is within another: what it matches, the other matches as well."""
 
 from permitry.conditions._argv import Token
 from permitry.conditions.command import ArgvPattern
