@@ -12,6 +12,7 @@ from tests.tables import for_each
 
 from permitry.core.decision import Verdict
 from permitry.errors import ConfigError, PermitryError
+from permitry_ops.diff.openings import TIME
 from permitry_ops.inbox.trial import Asked, Start, Trial
 
 HEAD = "schema = 1\n"
@@ -91,7 +92,7 @@ def test_what_takes_too_long_is_not_proven() -> None:
     report = Trial(START, asked(HEAD + ALLOW)).compare(0.0)
     assert report is not None
     assert not report.assumptions
-    assert {why for each in report.unproven for why in each.why} == {"the search was ended early"}
+    assert {why for each in report.unproven for why in each.why} == {TIME}
 
 
 def test_a_start_with_problems_is_compared_with_nothing() -> None:
