@@ -103,7 +103,7 @@ class Actions:
             text = shortest([regions.COMMANDS[-1], *kept, _end_in(last)], refused)
             if text is not None:
                 yield _words_of(text)
-        # A wildcard of a permission stands for no command that another one runs; other words do.
+        # A wildcard of a permission permits no command that another one runs; other words do.
         strict = [each for each in literals if each.is_wanted or each.needed is not Match.YES]
         if kept and len(strict) < len(literals):
             left = _find_commands(*self._languages("command", strict), ending)
