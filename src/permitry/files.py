@@ -9,7 +9,7 @@ from typing import IO, TypeAlias
 
 __all__ = [
     "CREATE", "DIRECTORY", "LOCK", "READ", "TEMPORARY", "NotRegularError", "mode_at", "open_regular", "opened",
-    "replace_file", "temporary_next_to", "write_new",
+    "replace_file", "set_mode", "temporary_next_to", "write_new",
 ]  # fmt: skip
 
 # Python opens every file so that no other program inherits it (PEP 446); O_CLOEXEC adds nothing.
@@ -70,7 +70,8 @@ def mode_at(name: Name, *, folder: int | None = None) -> int | None:
         return None
 
 
-def _set_mode(file: int, mode: int) -> None:
+def set_mode(file: int, mode: int) -> None:
+    """Set who may read and write an open file; on Windows its folder says so."""
     with contextlib.suppress(AttributeError):
         os.fchmod(file, mode)
 
@@ -84,7 +85,7 @@ def write_new(
     """
     with opened(name, CREATE, 0o666 if mode is None else 0o600, folder=folder) as file:
         if mode is not None:
-            _set_mode(file, stat.S_IMODE(mode))
+            set_mode(file, stat.S_IMODE(mode))
         with open(file, "wb", closefd=False) as stream:
             stream.write(data)
         if is_durable:
