@@ -226,7 +226,14 @@ def are_contrary(way: Sequence[Literal]) -> bool:
 
 
 def _is_narrower(one: tuple[Part, Match], other: tuple[Part, Match]) -> bool:
-    return one[1] is other[1] and is_narrower(one[0], other[0])
+    return one[1] is other[1] and (_has_fewer(one[0], other[0]) or is_narrower(one[0], other[0]))
+
+
+def _has_fewer(one: Part, other: Part) -> bool:
+    """Return whether both are patterns that differ in that the one has only some of those of the other."""
+    if not (isinstance(one, Patterns) and isinstance(other, Patterns)):
+        return False
+    return set(one.each) <= set(other.each) and attrs.evolve(one, each=other.each) == other
 
 
 def _parts_of(conditions: Conditions) -> list[Part]:
