@@ -138,7 +138,8 @@ def _run(
 
 
 def _is_blocked(host: Host, done: "subprocess.CompletedProcess[str]", denials: Sequence[str]) -> bool:
-    # The plugin throws for any other code; for all other hosts shells have made them 2, which counts only with words.
+    # The plugin throws for any other code. For all other hosts shells have made it 2, which needs
+    # words to count.
     if done.returncode and host.settings.text is not None:
         return True
     if done.returncode == _BLOCKED and done.stderr.strip():

@@ -189,7 +189,8 @@ def _of_templates(old: Side, new: Side) -> Iterator[Opening]:
 
 def _tools_of(template: Template) -> tuple[str, ...]:
     """Return what a template allows, and what those allow that it extends."""
-    return (*template.allowed_tools, *(name for each in template.extends for name in _tools_of(each)))
+    inherited = (name for each in template.extends for name in _tools_of(each))
+    return (*template.allowed_tools, *inherited)
 
 
 def _of_labels(old: Side, new: Side) -> Iterator[Opening]:

@@ -24,10 +24,7 @@ from permitry_ops.diff.actions import BY_ACCESS, Actions, Unsolved
 from permitry_ops.diff.contexts import PATCHES, Patch, argument_at, merge, where_seen
 from permitry_ops.diff.deadline import check_time
 from permitry_ops.diff.doubts import doubts, doubts_of_names, shells_apart
-from permitry_ops.diff.language import (
-    TooLargeError,
-    shortest,
-)
+from permitry_ops.diff.language import TooLargeError, shortest
 from permitry_ops.diff.regex import UnreadError
 from permitry_ops.diff.side import Line, Side
 from permitry_ops.diff.ways import Literal, Patterns, Way
@@ -44,6 +41,8 @@ _SOLVED = frozenset(
 """The conditions on the context of which every kind of value is tried."""
 _OF_TOOLS = (ServerCondition, TraitsCondition)
 """The conditions that the tool alone decides; there may be others than those that are tried."""
+_ELSEWHERE = (tuple, ArgumentCondition, ToolsCondition, SourceCondition, *_OF_TOOLS)
+"""The parts that are about tools or arguments, and not about the context."""
 
 
 @attrs.frozen
@@ -180,7 +179,7 @@ class Solver:
         """Return parts of lines that make the conditions on the context true or false as is needed."""
         by_kind: dict[type, list[Literal]] = {}
         for each in literals:
-            if not isinstance(each.part, (tuple, ArgumentCondition, ToolsCondition, SourceCondition, *_OF_TOOLS)):
+            if not isinstance(each.part, _ELSEWHERE):
                 by_kind.setdefault(type(each.part), []).append(each)
         found: list[list[Patch]] = []
         for kind, some in by_kind.items():
