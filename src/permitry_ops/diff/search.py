@@ -151,7 +151,8 @@ class Search:
 
 def _within(line: Line, context: Mapping[str, Any], *, is_ignored: bool) -> Line:
     """Return a line with more of its context: with a tool that the user does not want to be asked about."""
-    added = {**context, "tool_ignore_list": [line["name"]]} if is_ignored else context
+    tool = f"mcp:{line['server']}/{line['name']}" if line.get("server") else line["name"]
+    added = {**context, "tool_ignore_list": [tool]} if is_ignored else context
     return {**line, "context": {**line.get("context", {}), **added}} if added else line
 
 
