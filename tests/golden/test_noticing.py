@@ -20,23 +20,6 @@ from tests.tables import for_each
 
 CASES = find_cases(Path(__file__).parents[2] / "golden" / "cases")
 LEAST = 95.0
-# Where patterns are other spellings of one thing, decide only how sure the reason is, or need a terminal or a folder that
-# is not everywhere, no call notices that one is lost.
-LEAST_OF = {
-    "permitry:base": 93.5,
-    "permitry:coding-agent": 94.0,
-    "permitry:destructive": 94.0,
-    "permitry:destructive-code": 90.0,
-    "permitry:destructive-downloads": 63.0,
-    "permitry:destructive-files": 92.0,
-    "permitry:destructive-git": 89.0,
-    "permitry:destructive-hosting": 91.0,
-    "permitry:guard": 91.0,
-    "permitry:hooks": 94.0,
-    "permitry:hooks-codex": 94.0,
-    "permitry:plan": 93.5,
-    "permitry:secrets": 90.0,
-}
 
 
 @functools.cache
@@ -82,7 +65,7 @@ def check(name: str) -> None:
     """Fail where a set lacks something, with what it lacks."""
     assert list_unmatched(name, probes()) == []
     found = score(name)
-    assert found.percent >= LEAST_OF.get(name, LEAST), f"{found.percent:.1f} %\n{show_lost(found.outcomes)}"
+    assert found.percent >= LEAST, f"{found.percent:.1f} %\n{show_lost(found.outcomes)}"
 
 
 def test_a_small_set_is_noticed() -> None:

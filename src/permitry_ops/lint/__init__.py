@@ -8,6 +8,7 @@ from permitry.config.drafts import Drafts
 from permitry.config.load import RuleSet
 from permitry_ops.lint import (
     commands,
+    covered_pattern,
     covers_interpreter,
     never_matches,
     other_types_pass,
@@ -34,6 +35,7 @@ _CHECKS: tuple[Check, ...] = (
     other_types_pass.findings,
     never_matches.findings,
     redundant.findings,
+    covered_pattern.findings,
     wider_than_restriction.findings,
     covers_interpreter.findings,
     commands.findings,

@@ -28,6 +28,8 @@ __all__ = [
     "ROOTS",
     "command_samples",
     "contains",
+    "covers_host",
+    "covers_path",
     "covers_pattern",
     "holds_within",
     "matches",
@@ -99,8 +101,8 @@ def holds_within(outer: Conditions, inner: Conditions) -> bool:
         return False
     kinds: tuple[tuple[tuple[Any, ...], tuple[Any, ...], Callable[[Any, Any], bool]], ...] = (
         (outer.commands, inner.commands, _covers_command),
-        (outer.paths, inner.paths, _covers_path),
-        (outer.hosts, inner.hosts, _covers_host),
+        (outer.paths, inner.paths, covers_path),
+        (outer.hosts, inner.hosts, covers_host),
     )
     # Conditions on commands, paths and hosts affect each other, so they are compared together.
     return not outer.are_about_actions or all(
@@ -149,7 +151,7 @@ def _texts(token: Token, number: int, fill: str, more: tuple[str, ...]) -> tuple
     return (text.replace("?", ONE).replace("*", fill) or ONE,)
 
 
-def _covers_path(outer: PathPattern, inner: PathPattern) -> bool:
+def covers_path(outer: PathPattern, inner: PathPattern) -> bool:
     if outer == inner:
         return True
     # Sets such as `[ab]` are not compared.
@@ -169,7 +171,7 @@ def _places(text: str) -> Iterator[Place]:
         yield Place(lexical, (lexical,), (lexical,))
 
 
-def _covers_host(outer: HostPattern, inner: HostPattern) -> bool:
+def covers_host(outer: HostPattern, inner: HostPattern) -> bool:
     if (outer.scheme, outer.port) != (inner.scheme, inner.port):
         return False
     is_below = outer.host.startswith("*.") and inner.host.endswith(outer.host[1:])
