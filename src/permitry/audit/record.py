@@ -5,7 +5,7 @@ import datetime as dt
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -16,7 +16,9 @@ from permitry.audit.line_file import LineFile
 from permitry.audit.recorder import MemoryRecorder, Recorder, fields_of
 from permitry.audit.redaction import redacted
 from permitry.core.call import ToolCall
+from permitry.core.source_file import SourceFile
 from permitry.errors import AuditError, StoreError
+from permitry.store.policies import EVENT, describe_files
 
 __all__ = [
     "HELD", "JsonlRecorder", "MemoryRecorder", "RecordStore", "Recorder", "StoredRecorder", "hold", "new_session",
@@ -65,6 +67,14 @@ class RecordStore(Protocol):
         """Keep lines, in one write: all or none; `AuditError` or `StoreError` for none."""
         ...
 
+    def has_policy(self, version: str, /) -> bool:
+        """Return whether the rules of a version of the policy are kept, or not to be."""
+        ...
+
+    def keep_policy(self, version: str, files: Sequence[SourceFile], body: str, /) -> object:
+        """Keep the rules of a version, with the line that names them."""
+        ...
+
     def close(self) -> None:
         """Close what the lines are kept in, once; later ones fail."""
         ...
@@ -91,6 +101,15 @@ class StoredRecorder:
             kept["source"] = details["source"]
         self._keep(fields_of(event, call, kept))
 
+    def keep_policy(self, version: str, find: Callable[[], Sequence[SourceFile]]) -> None:
+        """Keep the rule files behind a version, which are looked for only where they are not kept, in a store."""
+        with self._translate_errors():
+            if self.store.has_policy(version):
+                return
+            files = tuple(find())
+            fields = {"event": EVENT, "policy_version": version, "files": describe_files(files)}
+            self.store.keep_policy(version, files, self._line_of(fields))
+
     def begin(self, **details: object) -> None:
         """Keep an event `session` that says under which circumstances the next ones come about."""
         self._keep({"event": "session", "process": os.getpid(), "user": user_name(), **details})
@@ -111,16 +130,24 @@ class StoredRecorder:
         self.store.close()
 
     def _keep(self, fields: Mapping[str, object]) -> None:
-        line = json.dumps({"at": self.clock(), "session": self.session, **fields})
+        line = self._line_of(fields)
         lines = HELD.get().get(id(self))
         if lines is None:
             self._append(line)
         else:
             lines.append(line)
 
+    def _line_of(self, fields: Mapping[str, object]) -> str:
+        return json.dumps({"at": self.clock(), "session": self.session, **fields})
+
     def _append(self, *lines: str) -> None:
-        try:
+        with self._translate_errors():
             self.store.append(*lines)
+
+    @contextlib.contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
         except (AuditError, StoreError) as error:
             self.failure = str(error)
             raise AuditError(self.failure) from error

@@ -56,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("query", "print the records that are asked for", _query),
         ("export", "write the records that are asked for as JSON lines or Parquet", _export),
         ("stats", "count verdicts, rules and tools", _stats),
+        ("policy", "print the rules behind decisions, as they were", _policy),
         ("verify", "check that no record of a store was changed or is missing", _verify),
         ("prune", "forget the oldest records, questions and grants of a store", _prune),
     ):
@@ -83,6 +84,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add("--rules", action="append", metavar="FILE", help=rules)
                 add("--observed", action="store_true", help="count only what observed rules would have changed")
                 add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
+            case "policy":
+                version = "the policy_version of a record, or how it begins; default: list all"
+                add("version", nargs="?", metavar="VERSION", help=version)
             case "verify":
                 heads = (
                     "check the heads in this file, then add this one; or send it to this address; may be given again"
@@ -224,6 +228,7 @@ def _verify(options: argparse.Namespace) -> ExitCode:
         head = store.head
         with busy("checking each record"):
             count = store.verify([*(head for anchor in options.anchor for head in _anchors(anchor)), head])
+            unkept = store.policies_in_use().unkept
     except BrokenChainError as error:
         print_result(options, {"ok": False, "number": error.number, "problem": str(error)}, str(error))
         return ExitCode.FAILED
@@ -231,10 +236,19 @@ def _verify(options: argparse.Namespace) -> ExitCode:
         store.close()
     for anchor in options.anchor:
         _note(anchor, {"at": utc_now(), "number": head.number, "hash": head.hash.hex()})
-    result = {"ok": True, "records": count, "number": head.number, "hash": head.hash.hex()}
+    if unkept:
+        tell([f"no rules are kept of {len(unkept):,} policies that older records name: {', '.join(unkept)}"])
+    result = {"ok": True, "records": count, "number": head.number, "hash": head.hash.hex(), "unkept": unkept}
     said = f"{count:,} records, none changed; the last is {head.number:,}: {head.hash.hex()}"
     print_result(options, result, said)
     return ExitCode.OK
+
+
+def _policy(options: argparse.Namespace) -> ExitCode:
+    from permitry.cli.audit_policy import print_policies
+
+    with contextlib.closing(_store(options, is_read_only=True)) as store:
+        return print_policies(options, store)
 
 
 def _note(anchor: str, head: Mapping[str, object]) -> None:

@@ -49,6 +49,7 @@ class Renewal:
         # INVARIANT: compared with what is in force here, so that a change that could not be recorded is not lost.
         if now is before:
             return
+        self.recorder.keep_policy(now.policy.version, lambda: now.policy.source_files)
         self.recorder.reloaded(**difference(before, now))
         self._known, self.guard.policy = now, now.policy
         if now.problems is not None:

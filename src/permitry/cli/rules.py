@@ -16,6 +16,7 @@ from permitry.config.diagnostics import nearest
 from permitry.config.drafts import Drafts, RuleDraft, drafts_of
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.named import explain_missing
+from permitry.config.read_files import origins_of
 from permitry.config.schema import ExampleTable
 from permitry.core.rule import AuthorizationRule, phase_of
 from permitry.core.texts import one_line
@@ -122,19 +123,11 @@ def _text_of(name: str) -> str:
 
 
 def _layers(rules: RuleSet, origins: Iterable[Origin], *, is_named: bool) -> Mapping[str, str]:
-    starts = {origin.name: origin.name if is_named or origin.is_observed else _layer(origin) for origin in origins}
     layers: dict[str, str] = {}
-    layer = ""
-    for name in rules.files:
-        layer = starts.get(name, layer)
+    for name, origin in origins_of(rules.files, origins):
+        layer = origin.name if is_named or origin.is_observed else origin.layer
         layers[name] = "shipped" if name.startswith(PREFIX) else layer
     return layers
-
-
-def _layer(origin: Origin) -> str:
-    if origin.is_admin:
-        return "admin"
-    return "user" if origin.root is None else "project"
 
 
 def _rows(rules: RuleSet, layers: Mapping[str, str]) -> Iterator[Row]:

@@ -24,6 +24,7 @@ from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.integrity import check_integrity
 from permitry.config.origin import Origin, is_own
 from permitry.config.plain import rule_set_of
+from permitry.config.read_files import source_files
 from permitry.config.ruleset import RuleSet
 from permitry.files import TEMPORARY, open_regular, replace_file, temporary_next_to
 
@@ -74,9 +75,9 @@ class RuleCache:
         """Return the stored rule set for the origins; None if there is none, or one of its files has changed."""
         try:
             data = self._read(self._key(origins))
-            _check_files(data, origins)
+            texts = _read_files(data, origins)
             check_integrity(_sets_in(origins), data["rules"])
-            return rule_set_of(data["rules"], tool)
+            return attrs.evolve(rule_set_of(data["rules"], tool), source_files=source_files(texts, origins))
         except _UNUSABLE:
             return None
 
@@ -91,7 +92,7 @@ class RuleCache:
         if compiled.is_certain and key is not None:
             with contextlib.suppress(*_UNUSABLE):
                 self._write(key, origins, compiled)
-        return rule_set_of(compiled.data, tool)
+        return attrs.evolve(rule_set_of(compiled.data, tool), source_files=compiled.source_files)
 
     def _key(self, origins: Sequence[Origin]) -> str:
         """Return a digest of this installation, the origins and their trust."""
@@ -189,21 +190,24 @@ def _seal(secret: bytes, key: str, body: bytes) -> bytes:
     return hmac.digest(secret, key.encode() + b"\n" + body, "sha256").hex().encode()
 
 
-def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
+def _read_files(data: dict[str, Any], origins: Iterable[Origin]) -> dict[str, str]:
+    """Return the texts of the files by name, after checking that they are those that are asked for, and the same."""
     named, digests = dict(data["named"]), dict(data["files"])
     if not all(os.path.realpath(name) == real for name, real in named.items()):
         raise _UnusableError("a name leads elsewhere")
     if not named.keys() >= {str(find_file(each.name)) for each in origins} or set(named.values()) != digests.keys():
         raise _UnusableError("other files than those that are asked for")
-    names = data["rules"]["files"]
-    if {os.path.realpath(find_file(name)) for name in names} != digests.keys() or len(set(names)) != len(digests):
+    places = {name: os.path.realpath(find_file(name)) for name in data["rules"]["files"]}
+    if set(places.values()) != digests.keys() or len(places) != len(digests):
         raise _UnusableError("other files than those of the rules")
     written = [each for kind in ("rules", "lists", "programs") for each in data["rules"][kind]]
     written += filter(None, [data["rules"]["unmatched"]])
-    if not {each["source"].rpartition(":")[0] for each in written} <= set(names):
+    if not {each["source"].rpartition(":")[0] for each in written} <= places.keys():
         raise _UnusableError("a rule of another file")
-    if any(hashlib.sha256(_content(path)).hexdigest() != digest for path, digest in digests.items()):
+    contents = {path: _content(path) for path in digests}
+    if any(hashlib.sha256(contents[path]).hexdigest() != digest for path, digest in digests.items()):
         raise _UnusableError("a rule file has changed")
+    return {name: contents[place].decode() for name, place in places.items()}
 
 
 def _content(path: str) -> bytes:

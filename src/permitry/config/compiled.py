@@ -8,6 +8,7 @@ import attrs
 from permitry.conditions.scope import Scope
 from permitry.config.plain import Plain, build_rule_set
 from permitry.config.ruleset import RuleSet
+from permitry.core.source_file import SourceFile
 
 __all__ = ["Compiled"]
 
@@ -17,7 +18,7 @@ class Compiled:
     """Rule files as plain data, with the scopes of the rules, and the files this depends on.
 
     `named` has each path and its real one. `is_certain`: no file differed from its pin. `observed` is all of it, where
-    the rest is without what is observed.
+    the rest is without what is observed. `source_files` are the files with their texts.
     """
 
     data: Plain
@@ -26,14 +27,14 @@ class Compiled:
     named: tuple[tuple[Path, Path], ...]
     is_certain: bool = True
     observed: "Compiled | None" = None
+    source_files: tuple[SourceFile, ...] = ()
 
     @property
     def rules(self) -> RuleSet:
         """The rule set."""
+        observed = None if self.observed is None else self.observed.rules
         made = build_rule_set(self.data, self.scopes)
-        if self.observed is None:
-            return made
-        return attrs.evolve(made, observed=self.observed.rules)
+        return attrs.evolve(made, observed=observed, source_files=self.source_files)
 
     def watch_behind(self, obeyed: "Compiled") -> "Compiled":
         """Return what is obeyed of the same files, with all of this observed behind it."""

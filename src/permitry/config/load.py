@@ -4,7 +4,7 @@ import contextlib
 import gc
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -37,6 +37,7 @@ from permitry.config.origin import Origin, writable_by_others
 from permitry.config.plain import Plain, tool_of
 from permitry.config.program_table import ProgramTable
 from permitry.config.programs import ProgramDrafts
+from permitry.config.read_files import source_files
 from permitry.config.ruleset import RuleSet
 from permitry.config.schema import Header, ListTable, PolicyTable, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
@@ -130,10 +131,13 @@ def _load(origins: Iterable[Origin]) -> Compiled:
     return whole.watch_behind(_read(ordered, _Loader(only_obeyed=True))[0])
 
 
-def _read(origins: Iterable[Origin], loader: "_Loader") -> tuple[Compiled, bool]:
+def _read(origins: Sequence[Origin], loader: "_Loader") -> tuple[Compiled, bool]:
     for origin in origins:
         loader.load(origin)
-    return Compiled(*loader.result(), loader.reached, tuple(loader.named)), loader.finds_observed
+    data, scopes = loader.result()
+    files = source_files(loader.texts, origins)
+    compiled = Compiled(data, scopes, loader.reached, tuple(loader.named), source_files=files)
+    return compiled, loader.finds_observed
 
 
 class _NotPinnedError(Exception):
@@ -161,6 +165,7 @@ class _Loader:
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
         self.reached: dict[Path, str] = {}
+        self.texts: dict[str, str] = {}
         self.unmatched: Plain | None = None
 
     def leaves_out(self) -> bool:
@@ -185,11 +190,7 @@ class _Loader:
             self.links.append(origin.name)
             return
         self.names[path] = origin.name
-        if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
-            hint = "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
-            self.problems.append(Problem(origin.name, 0, 0, 0, writable, hint))
-            return
-        if (problem := out_of_bounds(path, origin)) is not None:
+        if origin.kept is None and (problem := _refuse(named, path, origin)) is not None:
             self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
@@ -207,7 +208,7 @@ class _Loader:
             if not origin.admits(path, content):
                 raise _NotPinnedError
             self.reached[path] = hashlib.sha256(content).hexdigest()
-            text = content.decode()
+            text = self.texts[name] = content.decode()
             data = load_toml(text)
             rules = data.get("rule")
             return SourceText(name, text, len(rules) if isinstance(rules, list) else None), data
@@ -238,20 +239,26 @@ class _Loader:
     def extend(self, source: SourceText, place: KeyPath, name: str, path: Path, origin: Origin) -> None:
         shipped = name.startswith(PREFIX)
         target = find_shipped(name) if shipped else path.parent / name
-        if not shipped and Path(name).is_absolute():
-            message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
-        elif (problem := explain_missing(name, target)) is not None:
-            message, hint = problem
-        elif len(self.open) > DEEPEST:
-            message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
-        elif target.resolve() in self.open:
+        shown = name if shipped else shorten_name(target, origin.name)
+        problem = None if origin.kept is not None else self.refuse_extended(name, target)
+        if problem is not None:
+            self.problems.append(source.problem(place, *problem))
+        elif origin.kept is None or shown in origin.kept:
+            # What is kept under another name has an origin of its own.
+            self.file(target, origin.of_extended(shown))
+
+    def refuse_extended(self, name: str, target: Path) -> tuple[str, str] | None:
+        """Return message and hint if a file must not be extended."""
+        if not name.startswith(PREFIX) and Path(name).is_absolute():
+            return f"`{name}` is an absolute path", "name the file relative to this one"
+        if (problem := explain_missing(name, target)) is not None:
+            return problem
+        if len(self.open) > DEEPEST:
+            return f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
+        if target.resolve() in self.open:
             circle = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
-            message, hint = f"rule files extend each other in a circle: {circle}", "cut one of the links"
-        else:
-            shown = name if shipped else shorten_name(target, origin.name)
-            self.file(target, attrs.evolve(origin, name=shown, text=None))
-            return
-        self.problems.append(source.problem(place, message, hint))
+            return f"rule files extend each other in a circle: {circle}", "cut one of the links"
+        return None
 
     def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
         added: Mapping[str, Callable[[Draft[Any]], None]] = {
@@ -435,6 +442,13 @@ class _Loader:
                 yield f"{added.place}: list `{added.name}`: {why}"
         yield from self.programs.notices()
         yield from notices_on(_select_untrusted((*self.templates.values(), *self.tools.values())))
+
+
+def _refuse(named: Path, path: Path, origin: Origin) -> tuple[str, str] | None:
+    """Return message and hint if this file must not be read for its origin."""
+    if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
+        return writable, "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
+    return out_of_bounds(path, origin)
 
 
 def _select_trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:

@@ -20,7 +20,8 @@ class Origin:
     The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
     `pinned` has the SHA-256 of every file that is trusted, by real path; others make the origin untrusted. With a
-    `text`, that is the content, and `name` is only shown. Nothing in one that `is_observed` is obeyed.
+    `text`, that is the content, and `name` is only shown. Nothing in one that `is_observed` is obeyed. With `kept`, the
+    texts of all files by name, nothing is read from the disk.
     """
 
     name: str
@@ -31,6 +32,14 @@ class Origin:
     distrust: str = "the project is not trusted; see `permitry trust`"
     text: str | None = None
     is_observed: bool = False
+    kept: Mapping[str, str] | None = attrs.field(default=None, repr=False)
+
+    @property
+    def layer(self) -> str:
+        """The layer that a file is of, unless it is of a shipped set: `admin`, `user` or `project`."""
+        if self.is_admin:
+            return "admin"
+        return "user" if self.root is None else "project"
 
     @property
     def rank(self) -> int:
@@ -44,6 +53,10 @@ class Origin:
         if self.pinned is None or self.name.startswith(PREFIX):
             return True
         return self.pinned.get(path) == hashlib.sha256(content).hexdigest()
+
+    def of_extended(self, name: str) -> "Origin":
+        """Return the origin of a file that one of this origin extends."""
+        return attrs.evolve(self, name=name, text=None if self.kept is None else self.kept[name])
 
     def unpinned(self) -> "Origin":
         """Return the origin without pins and not trusted, for files that differ from their pins."""

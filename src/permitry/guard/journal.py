@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Mapping
 
-from permitry.audit.recorder import decision_fields, record_start
+from permitry.audit.recorder import decision_fields, keeps_rules, record_start
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
 from permitry.errors import safe_str
@@ -20,10 +21,20 @@ _WORDED_BY_TOOL = (Cause.MISFIT, Cause.UNAVAILABLE)
 
 
 def record(
-    parts: Parts, event: str, call: ToolCall, details: Mapping[str, object], *, is_started: bool = False
+    parts: Parts,
+    event: str,
+    call: ToolCall,
+    details: Mapping[str, object],
+    *,
+    is_started: bool = False,
+    context: AuthContext | None = None,
 ) -> bool:
-    """Record the event, and the start with it if `is_started`; return whether that worked: else it must not run."""
+    """Record the event, and the start with it if `is_started`; return whether that worked: else it must not run.
+
+    A decision has the `context` that it was made in: where the recorder keeps rules, those behind it are kept first.
+    """
     try:
+        _keep_rules(parts, details, context)
         if is_started:
             record_start(parts.recorder, call, details)
         else:
@@ -40,7 +51,13 @@ def record_decision(case: Case, parts: Parts, *, is_edited: bool = False) -> boo
     details["arguments"] = case.call.to_dict()
     details["edited"] = is_edited
     details["tool_digest"] = digest_of(case.spec)
-    return record(parts, "decided", case.call, details)
+    return record(parts, "decided", case.call, details, context=case.context)
+
+
+def _keep_rules(parts: Parts, details: Mapping[str, object], context: AuthContext | None) -> None:
+    version = str(details.get("policy_version") or "")
+    if version and context is not None and keeps_rules(parts.recorder):
+        parts.recorder.keep_policy(version, lambda: parts.policy.files_behind(version, context))
 
 
 def refuse(case: Case, parts: Parts, decision: Decision, cause: Cause) -> Blocked:

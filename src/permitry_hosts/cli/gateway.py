@@ -116,6 +116,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
             guard, tuple(map(Upstream, servers)), pins, wait=options.ask or _WAIT, before=renewal.require,
             ledger=_ledger(store, options.ask, is_local=address is None) if options.ask else None,
         )  # fmt: skip
+        recorder.keep_policy(guard.policy.version, lambda: guard.policy.source_files)
         recorder.begin(
             workspace=session.workspace, agent=session.agent, principal=user_name(), mode=session.mode, template=None,
             rules=reloader.loaded.rules.files, policy_version=guard.policy.version,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
+from permitry.cli.stores import STORE, find_store
 from permitry.core.decision import Decision
 from permitry.core.texts import one_line
 from permitry.errors import count
@@ -24,12 +25,13 @@ _BAR = "\\|"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry diff`."""
     add = parser.add_argument
-    meant = "a rule file, a shipped set, a folder of rule files or of a project, or git:REVISION:PATH"
+    meant = "a rule file, a shipped set, a folder of rule files or of a project, git:REVISION:PATH, or audit:VERSION"
     add("old", metavar="OLD", help=f"the rules as they were: {meant}")
     add("new", metavar="NEW", help="the rules as they are to be, named in the same ways")
     add("--only", choices=("wider",), help="look only for what is permitted more")
     add("--budget", type=_seconds, metavar="SECONDS", help="look no longer than this; the rest is not proven")
     add("--accept", type=Path, metavar="FILE", help="widenings that are wanted: [[accept]] with digest, by and why")
+    add("--store", metavar="STORE", help=f"the store that has the rules of audit:VERSION: {STORE}")
     meant = "the folder that relative paths start from; default: the current one"
     add("--workspace", metavar="DIR", default=".", help=meant)
     shape = parser.add_mutually_exclusive_group()
@@ -52,7 +54,8 @@ def _seconds(text: str) -> float:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Compare the rules, and print what was found."""
     accepted = () if options.accept is None else read_accepted(options.accept)
-    with load(options.old) as old, load(options.new) as new:
+    store = find_store(options)
+    with load(options.old, store) as old, load(options.new, store) as new:
         tell((*old.rules.notices, *new.rules.notices))
         report = compare(
             old,

@@ -140,6 +140,7 @@ def _guard(
     if sys.stderr.isatty() and not options.json:
         registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler
+    recorder.keep_policy(handler.policy.version, lambda: handler.policy.source_files)
     recorder.begin(
         workspace=session.workspace,
         agent=session.agent,
