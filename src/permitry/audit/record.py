@@ -18,7 +18,6 @@ from permitry.audit.redaction import redacted
 from permitry.core.call import ToolCall
 from permitry.core.source_file import SourceFile
 from permitry.errors import AuditError, StoreError
-from permitry.store.policies import EVENT, describe_files
 
 __all__ = [
     "HELD", "JsonlRecorder", "MemoryRecorder", "RecordStore", "Recorder", "StoredRecorder", "hold", "new_session",
@@ -107,7 +106,7 @@ class StoredRecorder:
             if self.store.has_policy(version):
                 return
             files = tuple(find())
-            fields = {"event": EVENT, "policy_version": version, "files": describe_files(files)}
+            fields = {"event": "policy", "policy_version": version, "files": [each.to_dict() for each in files]}
             self.store.keep_policy(version, files, self._line_of(fields))
 
     def begin(self, **details: object) -> None:

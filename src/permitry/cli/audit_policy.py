@@ -16,7 +16,7 @@ from permitry.config.diagnostics import nearest
 from permitry.core.texts import visible
 from permitry.errors import PermitryError
 from permitry.store.chained_store import Store
-from permitry.store.policies import KeptPolicy, describe_files, versions_in
+from permitry.store.policies import KeptPolicy, versions_in
 
 __all__ = ["find_policy", "print_policies"]
 
@@ -95,7 +95,7 @@ def _uses(store: Store) -> dict[str, _Use]:
 
 
 def _describe(policy: KeptPolicy) -> list[dict[str, object]]:
-    return describe_files(policy.files)
+    return [each.to_dict() for each in policy.files]
 
 
 def _row(version: str, use: _Use, policy: KeptPolicy | None) -> dict[str, Any]:

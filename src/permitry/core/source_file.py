@@ -24,3 +24,13 @@ class SourceFile:
     def digest(self) -> str:
         """The SHA-256 of its bytes."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the file as a record names it: without its text."""
+        return {
+            "name": self.name,
+            "digest": self.digest,
+            "layer": self.layer,
+            "trusted": self.is_trusted,
+            "observed": self.is_observed,
+        }

@@ -12,13 +12,12 @@ from permitry.core.source_file import SourceFile
 from permitry.errors import StoreError
 from permitry.store.chain import BrokenChainError
 
-__all__ = ["EVENT", "KeptPolicy", "Policies", "describe_files", "read_policy", "versions_in"]
+__all__ = ["KeptPolicy", "Policies", "read_policy", "versions_in"]
 
-EVENT = "policy"
-"""The event whose record names the files; a table says which record that is, another one has the texts."""
+_EVENT = "policy"
 # As the recorder writes it: within a text or an argument it would have other quotes, or more around it.
 _VERSION = re.compile(r'"(?:policy_version|version_before)": "([^"\\]+)"')
-_MARK = f'"event": "{EVENT}"'
+_MARK = f'"event": "{_EVENT}"'
 
 
 @attrs.frozen
@@ -28,20 +27,6 @@ class KeptPolicy:
     version: str
     at: str
     files: tuple[SourceFile, ...]
-
-
-def describe_files(files: tuple[SourceFile, ...]) -> list[dict[str, object]]:
-    """Return files as the record names them: without their texts, and with digests."""
-    return [
-        {
-            "name": each.name,
-            "digest": each.digest,
-            "layer": each.layer,
-            "trusted": each.is_trusted,
-            "observed": each.is_observed,
-        }
-        for each in files
-    ]
 
 
 def versions_in(body: str) -> list[str]:
@@ -60,7 +45,7 @@ class Policies:
     def take(self, number: int, body: str) -> None:
         """Note what a record says."""
         self.named |= dict.fromkeys(versions_in(body), number)
-        if _MARK in body and (event := json.loads(body)).get("event") == EVENT:
+        if _MARK in body and (event := json.loads(body)).get("event") == _EVENT:
             self._events[str(event.get("policy_version"))] = number, event
 
     def check(self, numbers: Mapping[str, int], texts: Mapping[str, str]) -> None:

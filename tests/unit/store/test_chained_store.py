@@ -11,6 +11,7 @@ from tests.unit.store.conftest import Place, body
 
 from permitry.errors import StoreError
 from permitry.store.chain import BrokenChainError, Head
+from permitry.store.migrations import MIGRATIONS
 from permitry.store.records import is_address, store_at
 
 ZERO = bytes(32)
@@ -179,7 +180,8 @@ def test_nothing_is_written_to_a_form_that_another_process_has_made(new_place: C
         connection.execute("DELETE FROM question")
     with pytest.raises(StoreError, match="newer"):
         place.store.prune("2026-12-01", body(9, event="pruned"))
-    place.change("PRAGMA user_version = 4" if is_file else "UPDATE version SET number = 4")
+    now = len(MIGRATIONS)
+    place.change(f"PRAGMA user_version = {now}" if is_file else f"UPDATE version SET number = {now}")
     assert place.store.append(body(2)) == 2
 
 
