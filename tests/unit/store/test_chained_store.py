@@ -180,8 +180,8 @@ def test_nothing_is_written_to_a_form_that_another_process_has_made(new_place: C
         connection.execute("DELETE FROM question")
     with pytest.raises(StoreError, match="newer"):
         place.store.prune("2026-12-01", body(9, event="pruned"))
-    now = len(MIGRATIONS)
-    place.change(f"PRAGMA user_version = {now}" if is_file else f"UPDATE version SET number = {now}")
+    now = str(len(MIGRATIONS))
+    place.change(("PRAGMA user_version = N" if is_file else "UPDATE version SET number = N").replace("N", now))
     assert place.store.append(body(2)) == 2
 
 
