@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 5_960),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_580),
-    ("Guard", ("permitry.guard.guard",), 34_490),
-    ("ToolHandler", ("permitry.handler",), 37_290),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_600),
+    ("Guard", ("permitry.guard.guard",), 34_510),
+    ("ToolHandler", ("permitry.handler",), 37_320),
 ]
 
 

@@ -10,6 +10,7 @@ import attrs
 
 from permitry.core.source_file import SourceFile
 from permitry.errors import AuditError
+from permitry.files import set_mode
 
 __all__ = ["LineFile"]
 
@@ -34,7 +35,7 @@ class LineFile:
             status = os.fstat(file)
             self._is_regular = stat.S_ISREG(status.st_mode)
             if self._is_regular:
-                os.fchmod(file, 0o600)
+                set_mode(file, 0o600)
                 # A process that was killed while it wrote may have left half a line.
                 self._is_torn = status.st_size > 0 and _last_byte(self.path) != b"\n"
         except OSError as error:

@@ -60,7 +60,6 @@ Model = TypeVar("Model", bound=BaseModel)
 _Templates: TypeAlias = tuple[Mapping[str, Template], Collection[str]]
 """The templates that are valid, and the names of all that are defined."""
 
-
 Source: TypeAlias = Origin | str | os.PathLike[str]
 """A shipped set (`permitry:base`), the path of a rule file, or the text of one: a string with a line break."""
 
@@ -240,18 +239,18 @@ class _Loader:
         shipped = name.startswith(PREFIX)
         target = find_shipped(name) if shipped else path.parent / name
         shown = name if shipped else shorten_name(target, origin.name)
-        problem = None if origin.kept is not None else self.refuse_extended(name, target)
+        problem = None if origin.kept is not None else self.refuse_extended(name, target, origin)
         if problem is not None:
             self.problems.append(source.problem(place, *problem))
         elif origin.kept is None or shown in origin.kept:
             # What is kept under another name has an origin of its own.
             self.file(target, origin.of_extended(shown))
 
-    def refuse_extended(self, name: str, target: Path) -> tuple[str, str] | None:
+    def refuse_extended(self, name: str, target: Path, origin: Origin) -> tuple[str, str] | None:
         """Return message and hint if a file must not be extended."""
         if not name.startswith(PREFIX) and Path(name).is_absolute():
             return f"`{name}` is an absolute path", "name the file relative to this one"
-        if (problem := explain_missing(name, target)) is not None:
+        if (problem := explain_missing(name, target, origin.within)) is not None:
             return problem
         if len(self.open) > DEEPEST:
             return f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"

@@ -27,12 +27,12 @@ _Question: TypeAlias = PendingConfirmation | Pending
 
 def open_question(case: Case, parts: Parts) -> Pending | Blocked:
     """Open a question about a call, or raise what the ledger does."""
-    call, decision = case.call, case.decision
+    call, decision, policy = case.call, case.decision, parts.policy
     request = parts.factory.create(call, decision, case.spec)
     request = attrs.evolve(
         request,
-        origins=parts.policy.origins(call, case.context, case.spec),
-        effects=effect_lines(parts.policy.request(call, case.context, case.spec).actions),
+        origins=policy.origins(call, case.context, case.spec),
+        effects=lambda: effect_lines(policy.request(call, case.context, case.spec).actions),
         folder=request.folder or parts.session.workspace,
         turn=parts.session.turn,
         others=_others(case, parts),

@@ -1,5 +1,7 @@
 """Questions while they are open."""
 
+from unittest.mock import Mock
+
 import attrs
 import pytest
 from tests.unit.guard.stubs import ASKED, CALL, Failing, answer_of, case_of, guard_of
@@ -26,6 +28,16 @@ def test_a_question_that_is_not_recorded_is_closed_again() -> None:
     assert isinstance(outcome, Blocked)
     assert outcome.cause is Cause.NOT_RECORDED
     assert len(guard.ledger) == 0
+
+
+def test_what_a_call_would_do_is_read_where_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, although the request is copied with the id of its question: that takes longest of an asked call."""
+    effects = Mock(return_value=())
+    monkeypatch.setattr("permitry.guard.open_questions.effect_lines", effects)
+    request = _open(guard_of()).request
+    effects.assert_not_called()
+    assert request.effects == request.effects == ()
+    effects.assert_called_once()
 
 
 def test_late_questions_make_room() -> None:
