@@ -19,9 +19,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from permitry.errors import StoreError
 from permitry.store.chain import BrokenChainError, ChainedRecord, Head
-from permitry.store.chained_store import ChainedStore, read_head
+from permitry.store.chained_store import ChainedStore
 from permitry.store.group_commit import PendingWrite
 from permitry.store.migrations import NAMES, POSTGRES
+from permitry.store.tables import read_head
 from permitry_ops.bounded_connection import BoundedConnection
 
 __all__ = ["PostgresStore"]

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Outcome
 
 from permitry.config.load import load_rules
-from permitry.config.read_files import origins_from_record
+from permitry.config.recorded import origins_on_record
 from permitry.store.records import store_at
 
 _RULES = 'schema = 1\nextends = ["more.toml"]\n[[rule]]\nid = "t"\neffect = "allow"\nwhen.command = ["{}"]\n'
@@ -44,7 +44,7 @@ def test_the_rules_are_printed_as_they_were(cli: Callable[..., Outcome], version
 def test_they_are_loaded_as_they_were(versions: list[str]) -> None:
     """To the same version, though no file is there any more."""
     store = store_at("a.db")
-    loaded = [load_rules(origins_from_record(each.files)).policy().version for each in store.policies()]
+    loaded = [load_rules(origins_on_record(each.files)).policy().version for each in store.policies()]
     store.close()
     assert loaded == versions
 

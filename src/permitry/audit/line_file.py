@@ -3,12 +3,10 @@
 import os
 import stat
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
-from permitry.core.source_file import SourceFile
 from permitry.errors import AuditError
 from permitry.files import set_mode
 
@@ -59,13 +57,6 @@ class LineFile:
                 self._is_torn = True
                 raise AuditError(f"cannot write the record `{self.path}`: {error.strerror}") from error
             self._is_torn = False
-
-    def has_policy(self, _version: str) -> bool:
-        """Say that nothing is to be kept of a policy: a file of lines has no place for rules."""
-        return True
-
-    def keep_policy(self, _version: str, _files: Sequence[SourceFile], _body: str) -> None:
-        """Keep nothing."""
 
     def _is_in_place(self) -> bool:
         """Return whether the path still names the open file: another one would be read."""

@@ -5,7 +5,7 @@ import datetime as dt
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -15,8 +15,10 @@ import attrs
 from permitry.audit.line_file import LineFile
 from permitry.audit.recorder import MemoryRecorder, Recorder, fields_of
 from permitry.audit.redaction import redacted
+from permitry.audit.rule_files import keep_rules
 from permitry.core.call import ToolCall
-from permitry.core.source_file import SourceFile
+from permitry.core.context import AuthContext
+from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import AuditError, StoreError
 
 __all__ = [
@@ -68,14 +70,6 @@ class RecordStore(Protocol):
         """Keep lines, in one write: all or none; `AuditError` or `StoreError` for none."""
         ...
 
-    def has_policy(self, version: str, /) -> bool:
-        """Return whether the rules of a version of the policy are kept, or not to be."""
-        ...
-
-    def keep_policy(self, version: str, files: Sequence[SourceFile], body: str, /) -> object:
-        """Keep the rules of a version, with the line that names them."""
-        ...
-
     def close(self) -> None:
         """Close what the lines are kept in, once; later ones fail."""
         ...
@@ -102,14 +96,9 @@ class StoredRecorder:
             kept["source"] = details["source"]
         self._keep(fields_of(event, call, kept))
 
-    def keep_policy(self, version: str, find: Callable[[], Sequence[SourceFile]]) -> None:
-        """Keep the rule files behind a version, which are looked for only where they are not kept, in a store."""
-        with self._translate_errors():
-            if self.store.has_policy(version):
-                return
-            files = tuple(find())
-            fields = {"event": "policy", "policy_version": version, "files": [each.to_dict() for each in files]}
-            self.store.keep_policy(version, files, self._line_of(fields))
+    def keep_policy(self, version: str | None, policy: AuthorizationPolicy, context: AuthContext) -> None:
+        """Keep the rules behind a version of a policy, once in a store; a file of lines keeps none."""
+        self._write(keep_rules, self.store, version, policy, context, self._line)
 
     def begin(self, **details: object) -> None:
         """Keep an event `session` that says under which circumstances the next ones come about."""
@@ -124,31 +113,25 @@ class StoredRecorder:
         """Keep what this thread records meanwhile in one write, at the end; after an error none."""
         with hold(self) as lines:
             yield
-        self._append(*lines)
+        self._write(self.store.append, *lines)
 
     def close(self) -> None:
         """Close what the record is kept in, once; later records fail."""
         self.store.close()
 
     def _keep(self, fields: Mapping[str, object]) -> None:
-        line = self._line_of(fields)
-        lines = HELD.get().get(id(self))
+        line, lines = self._line(fields), HELD.get().get(id(self))
         if lines is None:
-            self._append(line)
+            self._write(self.store.append, line)
         else:
             lines.append(line)
 
-    def _line_of(self, fields: Mapping[str, object]) -> str:
+    def _line(self, fields: Mapping[str, object]) -> str:
         return json.dumps({"at": self.clock(), "session": self.session, **fields})
 
-    def _append(self, *lines: str) -> None:
-        with self._translate_errors():
-            self.store.append(*lines)
-
-    @contextlib.contextmanager
-    def _translate_errors(self) -> Iterator[None]:
+    def _write(self, write: Callable[..., object], *values: object) -> None:
         try:
-            yield
+            write(*values)
         except (AuditError, StoreError) as error:
             self.failure = str(error)
             raise AuditError(self.failure) from error

@@ -2,19 +2,17 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeGuard
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
-from permitry.core.source_file import SourceFile
 
 __all__ = [
-    "AuditRecord", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields", "fields_of", "keeps_rules",
-    "record_start", "waits_for_disk",
+    "AuditRecord", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields", "fields_of", "waits_for_disk",
 ]  # fmt: skip
 
 _LARGE = 4_096
@@ -37,19 +35,6 @@ class Recorder(Protocol):
 def waits_for_disk(recorder: Recorder) -> bool:
     """Return whether a recorder waits for a disk: several records are better written together."""
     return hasattr(recorder, "together")
-
-
-class RuleRecorder(Recorder, Protocol):
-    """A recorder that keeps the rules behind decisions as well."""
-
-    def keep_policy(self, version: str, find: Callable[[], Sequence[SourceFile]]) -> None:
-        """Keep the rule files behind a version, which are looked for only where they are not kept."""
-        ...
-
-
-def keeps_rules(recorder: Recorder) -> TypeGuard[RuleRecorder]:
-    """Return whether a recorder keeps the rules behind decisions."""
-    return hasattr(recorder, "keep_policy")
 
 
 @attrs.frozen
@@ -86,13 +71,6 @@ class RunRecord:
         if result.ok and self.returned is not None:
             self.returned(call, result.text if result.structured is None else result.structured)
         self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
-
-
-def record_start(recorder: Recorder, call: ToolCall, details: Mapping[str, object]) -> None:
-    """Keep `decided`, with these details, and `started`, in one write; if it raises, the tool must not run."""
-    with recorder.together():  # type: ignore[attr-defined]  # the caller knows that it is there
-        recorder.record("decided", call, **details)
-        recorder.record("started", call)
 
 
 def decision_fields(decision: Decision) -> dict[str, object]:

@@ -3,11 +3,12 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
 
+from permitry.audit.rule_files import RuleFile
 from permitry.cli.inputs import print_result
 from permitry.cli.main import ExitCode
 from permitry.cli.render import busy, console_on
@@ -16,9 +17,13 @@ from permitry.config.diagnostics import nearest
 from permitry.core.texts import visible
 from permitry.errors import PermitryError
 from permitry.store.chained_store import Store
-from permitry.store.policies import KeptPolicy, versions_in
+from permitry.store.policies import KeptPolicy
 
-__all__ = ["find_policy", "print_policies"]
+__all__ = ["add_version", "find_policy", "print_policies"]
+
+_COLUMNS = "version", "first", "last", "decisions", "rules"
+_SECOND = len("2026-11-30T12:00:00")
+_NOT_KEPT = "records name it that were made before permitry kept rules"
 
 
 @attrs.define
@@ -26,26 +31,32 @@ class _Use:
     """When a version first and last came up in records, and how many decisions it made."""
 
     first: str
-    last: str = ""
-    records: int = 0
+    last: str
+    decisions: int = 0
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names a version."""
+    version = "as records name it, or how it begins; default: list all"
+    parser.add_argument("version", nargs="?", metavar="VERSION", help=version)
 
 
 def print_policies(options: argparse.Namespace, store: Store) -> ExitCode:
     """Print the rules of one version, or a list of all that records name."""
     if options.version is not None:
-        _print_one(options, find_policy(store, options.version))
+        policy = find_policy(store, options.version)
+        print_result(options, _to_dict(policy), "\n".join(_lines(policy)))
         return ExitCode.OK
     with busy("looking at each record"):
         uses = _uses(store)
         kept = {each.version: each for each in store.policies()}
-    rows = [_row(version, use, kept.get(version)) for version, use in uses.items()]
     if options.json:
-        for row in rows:
-            print(json.dumps(row))
+        for version, use in uses.items():
+            print(json.dumps({"policy_version": version, **attrs.asdict(use), "rules": _names(kept.get(version))}))
     else:
-        shown = (_cells(row) for row in rows)
-        counts_table(console_on(sys.stdout), "", ("version", "first", "last", "decisions", "files"), shown)
-    return ExitCode.OK if rows else ExitCode.FAILED
+        rows = [(version, *_cells(use), _describe(kept.get(version))) for version, use in uses.items()]
+        counts_table(console_on(sys.stdout), "", _COLUMNS, rows)
+    return ExitCode.OK if uses else ExitCode.FAILED
 
 
 def find_policy(store: Store, version: str) -> KeptPolicy:
@@ -54,55 +65,67 @@ def find_policy(store: Store, version: str) -> KeptPolicy:
     Raises: `PermitryError` for none, and for several.
     """
     kept = {each.version: each for each in store.policies()}
-    found = [name for name in kept if name.startswith(version)]
-    if version in kept or len(found) == 1:
-        return kept[version if version in kept else found[0]]
+    found = [version] if version in kept else [name for name in kept if name.startswith(version)]
+    if len(found) == 1:
+        return kept[found[0]]
     if found:
         raise PermitryError(f"several policies begin with `{version}`: {', '.join(found)}")
-    if any(name.startswith(version) for name in store.policies_in_use().named):
-        why = "records name it that were made before permitry kept rules, or without a rule file"
-        raise PermitryError(f"no rules are kept of policy `{version}`: {why}")
+    if any(name.startswith(version) for name in _uses(store)):
+        raise PermitryError(f"no rules are kept of policy `{version}`: {_NOT_KEPT}")
     hint = nearest(version, set(kept), otherwise="`permitry audit policy` lists all")
     raise PermitryError(f"no record names a policy `{version}`; {hint}")
 
 
-def _print_one(options: argparse.Namespace, policy: KeptPolicy) -> None:
-    described = [{**each, "text": file.text} for each, file in zip(_describe(policy), policy.files, strict=True)]
-    data = {"policy_version": policy.version, "at": policy.at, "files": described}
-    print_result(options, data, "\n".join(_lines(policy)))
-
-
-def _lines(policy: KeptPolicy) -> Iterable[str]:
-    yield f"# policy {policy.version}, first recorded at {policy.at}"
-    if not policy.files:
-        yield "# made in code, without a rule file"
-    for each in policy.files:
-        notes = [each.layer, *["not trusted"] * (not each.is_trusted), *["observed"] * each.is_observed]
-        yield f"\n# {visible(each.name)} ({', '.join(notes)}), {each.digest}\n"
-        yield visible(each.text.rstrip("\n"))
-
-
 def _uses(store: Store) -> dict[str, _Use]:
+    """Return how each version was used, in the order in which records first name them."""
     uses: dict[str, _Use] = {}
     for record in store.records():
-        fields: dict[str, Any] = {}
-        for version in versions_in(record.body):
-            fields = fields or json.loads(record.body)
-            use = uses.setdefault(version, _Use(str(fields.get("at"))))
-            use.last = str(fields.get("at"))
-            use.records += fields.get("event") == "decided"
+        fields: dict[str, Any] = json.loads(record.body)
+        version, at = fields.get("policy_version"), str(fields.get("at"))
+        if isinstance(version, str):
+            use = uses.setdefault(version, _Use(at, at))
+            use.last = at
+            use.decisions += fields.get("event") == "decided"
     return uses
 
 
-def _describe(policy: KeptPolicy) -> list[dict[str, object]]:
-    return [each.to_dict() for each in policy.files]
+def _to_dict(policy: KeptPolicy) -> dict[str, Any]:
+    files = [{**each.to_dict(), "text": each.text} for each in policy.files]
+    added = {"code_rules": policy.code_rules, "lists": policy.lists}
+    return {"policy_version": policy.version, "at": policy.at, "files": files, **added}
 
 
-def _row(version: str, use: _Use, policy: KeptPolicy | None) -> dict[str, Any]:
-    files = None if policy is None else _describe(policy)
-    return {"policy_version": version, **attrs.asdict(use), "files": files}
+def _lines(policy: KeptPolicy) -> Iterator[str]:
+    yield f"# policy {policy.version}, first recorded at {policy.at}"
+    if not policy.files:
+        yield "# no rule file: the policy was made in code"
+    if policy.code_rules:
+        yield f"# rules that are in no file, but made in code: {', '.join(map(visible, policy.code_rules))}"
+    if policy.lists:
+        yield f"# lists to which the session added values: {', '.join(map(visible, policy.lists))}"
+    for each in policy.files:
+        yield f"\n# {visible(each.name)} ({', '.join(_notes(each))}), {each.digest}\n"
+        yield visible(each.text.rstrip("\n"))
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    files = "not kept" if row["files"] is None else ", ".join(each["name"] for each in row["files"]) or "none: code"
-    return row["policy_version"], row["first"][:19], row["last"][:19], f"{row['records']:,}", files
+def _notes(file: RuleFile) -> Iterator[str]:
+    yield file.layer
+    if not file.is_trusted:
+        yield "not trusted: its permissions do not count"
+    if file.is_observed:
+        yield "observed: nothing in it is obeyed"
+
+
+def _names(policy: KeptPolicy | None) -> list[str] | None:
+    return None if policy is None else [each.name for each in policy.files]
+
+
+def _cells(use: _Use) -> Iterable[str]:
+    return use.first[:_SECOND], use.last[:_SECOND], f"{use.decisions:,}"
+
+
+def _describe(policy: KeptPolicy | None) -> str:
+    if policy is None:
+        return "not kept"
+    code = ["code"] if policy.code_rules or not policy.files else []
+    return ", ".join([*(each.name for each in policy.files), *code])

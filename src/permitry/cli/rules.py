@@ -8,6 +8,7 @@ from typing import cast
 
 import attrs
 
+from permitry.audit.rule_files import layer_of
 from permitry.cli._row import COLUMNS, Row, lines_of
 from permitry.cli.inputs import add_rules_option, origins_from
 from permitry.cli.main import ExitCode
@@ -16,7 +17,6 @@ from permitry.config.diagnostics import nearest
 from permitry.config.drafts import Drafts, RuleDraft, drafts_of
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.named import explain_missing
-from permitry.config.read_files import origins_of
 from permitry.config.schema import ExampleTable
 from permitry.core.rule import AuthorizationRule, phase_of
 from permitry.core.texts import one_line
@@ -123,9 +123,11 @@ def _text_of(name: str) -> str:
 
 
 def _layers(rules: RuleSet, origins: Iterable[Origin], *, is_named: bool) -> Mapping[str, str]:
+    starts = {origin.name: origin.name if is_named or origin.is_observed else layer_of(origin) for origin in origins}
     layers: dict[str, str] = {}
-    for name, origin in origins_of(rules.files, origins):
-        layer = origin.name if is_named or origin.is_observed else origin.layer
+    layer = ""
+    for name in rules.files:
+        layer = starts.get(name, layer)
         layers[name] = "shipped" if name.startswith(PREFIX) else layer
     return layers
 

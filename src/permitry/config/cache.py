@@ -24,7 +24,6 @@ from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.integrity import check_integrity
 from permitry.config.origin import Origin, is_own
 from permitry.config.plain import rule_set_of
-from permitry.config.read_files import source_files
 from permitry.config.ruleset import RuleSet
 from permitry.files import TEMPORARY, open_regular, replace_file, temporary_next_to
 
@@ -77,7 +76,9 @@ class RuleCache:
             data = self._read(self._key(origins))
             texts = _read_files(data, origins)
             check_integrity(_sets_in(origins), data["rules"])
-            return attrs.evolve(rule_set_of(data["rules"], tool), source_files=source_files(texts, origins))
+            rules = rule_set_of(data["rules"], tool)
+            files = _source_files(texts, origins)
+            return attrs.evolve(rules, source_files=files)
         except _UNUSABLE:
             return None
 
@@ -92,7 +93,8 @@ class RuleCache:
         if compiled.is_certain and key is not None:
             with contextlib.suppress(*_UNUSABLE):
                 self._write(key, origins, compiled)
-        return attrs.evolve(rule_set_of(compiled.data, tool), source_files=compiled.source_files)
+        rules = rule_set_of(compiled.data, tool)
+        return attrs.evolve(rules, source_files=compiled.source_files)
 
     def _key(self, origins: Sequence[Origin]) -> str:
         """Return a digest of this installation, the origins and their trust."""
@@ -205,9 +207,22 @@ def _read_files(data: dict[str, Any], origins: Iterable[Origin]) -> dict[str, st
     if not {each["source"].rpartition(":")[0] for each in written} <= places.keys():
         raise _UnusableError("a rule of another file")
     contents = {path: _content(path) for path in digests}
-    if any(hashlib.sha256(contents[path]).hexdigest() != digest for path, digest in digests.items()):
-        raise _UnusableError("a rule file has changed")
+    for path, digest in digests.items():
+        if hashlib.sha256(contents[path]).hexdigest() != digest:
+            raise _UnusableError("a rule file has changed")
     return {name: contents[place].decode() for name, place in places.items()}
+
+
+def _source_files(texts: dict[str, str], origins: Iterable[Origin]) -> tuple[Origin, ...]:
+    """Return the files with their texts, each with the trust of the origin by which it was opened."""
+    starts = {each.name: each for each in origins}
+    opener = Origin("")
+    files: list[Origin] = []
+    for name, text in texts.items():
+        opener = starts.get(name, opener)
+        file = attrs.evolve(opener, name=name, text=text)
+        files.append(file)
+    return tuple(files)
 
 
 def _content(path: str) -> bytes:

@@ -6,9 +6,9 @@ from pathlib import Path
 import attrs
 
 from permitry.conditions.scope import Scope
+from permitry.config.origin import Origin
 from permitry.config.plain import Plain, build_rule_set
 from permitry.config.ruleset import RuleSet
-from permitry.core.source_file import SourceFile
 
 __all__ = ["Compiled"]
 
@@ -18,23 +18,24 @@ class Compiled:
     """Rule files as plain data, with the scopes of the rules, and the files this depends on.
 
     `named` has each path and its real one. `is_certain`: no file differed from its pin. `observed` is all of it, where
-    the rest is without what is observed. `source_files` are the files with their texts.
+    the rest is without what is observed.
     """
 
     data: Plain
     scopes: tuple[Scope, ...]
     files: Mapping[Path, str]
     named: tuple[tuple[Path, Path], ...]
+    source_files: tuple[Origin, ...]
     is_certain: bool = True
     observed: "Compiled | None" = None
-    source_files: tuple[SourceFile, ...] = ()
 
     @property
     def rules(self) -> RuleSet:
         """The rule set."""
-        observed = None if self.observed is None else self.observed.rules
-        made = build_rule_set(self.data, self.scopes)
-        return attrs.evolve(made, observed=observed, source_files=self.source_files)
+        made = attrs.evolve(build_rule_set(self.data, self.scopes), source_files=self.source_files)
+        if self.observed is None:
+            return made
+        return attrs.evolve(made, observed=self.observed.rules)
 
     def watch_behind(self, obeyed: "Compiled") -> "Compiled":
         """Return what is obeyed of the same files, with all of this observed behind it."""

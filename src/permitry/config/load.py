@@ -4,7 +4,7 @@ import contextlib
 import gc
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -33,11 +33,10 @@ from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, Te
 from permitry.config.lists import ListUses, collect_trusted, lists_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import explain_missing, out_of_bounds, shorten_name
-from permitry.config.origin import Origin, writable_by_others
+from permitry.config.origin import Origin
 from permitry.config.plain import Plain, tool_of
 from permitry.config.program_table import ProgramTable
 from permitry.config.programs import ProgramDrafts
-from permitry.config.read_files import source_files
 from permitry.config.ruleset import RuleSet
 from permitry.config.schema import Header, ListTable, PolicyTable, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
@@ -130,12 +129,10 @@ def _load(origins: Iterable[Origin]) -> Compiled:
     return whole.watch_behind(_read(ordered, _Loader(only_obeyed=True))[0])
 
 
-def _read(origins: Sequence[Origin], loader: "_Loader") -> tuple[Compiled, bool]:
+def _read(origins: Iterable[Origin], loader: "_Loader") -> tuple[Compiled, bool]:
     for origin in origins:
         loader.load(origin)
-    data, scopes = loader.result()
-    files = source_files(loader.texts, origins)
-    compiled = Compiled(data, scopes, loader.reached, tuple(loader.named), source_files=files)
+    compiled = Compiled(*loader.result(), loader.reached, tuple(loader.named), tuple(loader.source_files))
     return compiled, loader.finds_observed
 
 
@@ -164,7 +161,7 @@ class _Loader:
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
         self.reached: dict[Path, str] = {}
-        self.texts: dict[str, str] = {}
+        self.source_files: list[Origin] = []
         self.unmatched: Plain | None = None
 
     def leaves_out(self) -> bool:
@@ -177,8 +174,7 @@ class _Loader:
             return
         path = find_file(origin.name)
         if origin.text is None and (problem := explain_missing(origin.name, path)) is not None:
-            message, hint = problem
-            self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
+            self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
         else:
             self.file(path, origin)
 
@@ -189,7 +185,7 @@ class _Loader:
             self.links.append(origin.name)
             return
         self.names[path] = origin.name
-        if origin.kept is None and (problem := _refuse(named, path, origin)) is not None:
+        if origin.text is None and (problem := out_of_bounds(named, path, origin)) is not None:
             self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
@@ -207,7 +203,8 @@ class _Loader:
             if not origin.admits(path, content):
                 raise _NotPinnedError
             self.reached[path] = hashlib.sha256(content).hexdigest()
-            text = self.texts[name] = content.decode()
+            text = content.decode()
+            self.source_files.append(attrs.evolve(origin, text=text))
             data = load_toml(text)
             rules = data.get("rule")
             return SourceText(name, text, len(rules) if isinstance(rules, list) else None), data
@@ -239,25 +236,21 @@ class _Loader:
         shipped = name.startswith(PREFIX)
         target = find_shipped(name) if shipped else path.parent / name
         shown = name if shipped else shorten_name(target, origin.name)
-        problem = None if origin.kept is not None else self.refuse_extended(name, target, origin)
-        if problem is not None:
-            self.problems.append(source.problem(place, *problem))
-        elif origin.kept is None or shown in origin.kept:
-            # What is kept under another name has an origin of its own.
-            self.file(target, origin.of_extended(shown))
-
-    def refuse_extended(self, name: str, target: Path, origin: Origin) -> tuple[str, str] | None:
-        """Return message and hint if a file must not be extended."""
-        if not name.startswith(PREFIX) and Path(name).is_absolute():
-            return f"`{name}` is an absolute path", "name the file relative to this one"
-        if (problem := explain_missing(name, target, origin.within)) is not None:
-            return problem
-        if len(self.open) > DEEPEST:
-            return f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
-        if target.resolve() in self.open:
+        if not shipped and Path(name).is_absolute():
+            message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
+        elif origin.recorded is None and (problem := explain_missing(name, target, origin.within)) is not None:
+            message, hint = problem
+        elif len(self.open) > DEEPEST:
+            message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
+        elif target.resolve() in self.open:
             circle = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
-            return f"rule files extend each other in a circle: {circle}", "cut one of the links"
-        return None
+            message, hint = f"rule files extend each other in a circle: {circle}", "cut one of the links"
+        else:
+            texts = {shown: None} if origin.recorded is None else origin.recorded
+            if shown in texts:
+                self.file(target, attrs.evolve(origin, name=shown, text=texts[shown]))
+            return
+        self.problems.append(source.problem(place, message, hint))
 
     def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
         added: Mapping[str, Callable[[Draft[Any]], None]] = {
@@ -441,13 +434,6 @@ class _Loader:
                 yield f"{added.place}: list `{added.name}`: {why}"
         yield from self.programs.notices()
         yield from notices_on(_select_untrusted((*self.templates.values(), *self.tools.values())))
-
-
-def _refuse(named: Path, path: Path, origin: Origin) -> tuple[str, str] | None:
-    """Return message and hint if this file must not be read for its origin."""
-    if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
-        return writable, "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
-    return out_of_bounds(path, origin)
 
 
 def _select_trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:

@@ -21,6 +21,7 @@ class Origin:
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
     `pinned` has the SHA-256 of each trusted file by real path; others make it untrusted. It extends files `within`
     these alone. With a `text`, that is the content, and `name` is only shown. Nothing that `is_observed` is obeyed.
+    Where texts are `recorded`, by name, it extends these, and nothing is read from the disk.
     """
 
     name: str
@@ -32,14 +33,7 @@ class Origin:
     text: str | None = None
     is_observed: bool = False
     within: tuple[Path, ...] | None = None
-    kept: Mapping[str, str] | None = attrs.field(default=None, repr=False)
-
-    @property
-    def layer(self) -> str:
-        """The layer that a file is of, unless it is of a shipped set: `admin`, `user` or `project`."""
-        if self.is_admin:
-            return "admin"
-        return "user" if self.root is None else "project"
+    recorded: Mapping[str, str] | None = attrs.field(default=None, repr=False)
 
     @property
     def rank(self) -> int:
@@ -53,10 +47,6 @@ class Origin:
         if self.pinned is None or self.name.startswith(PREFIX):
             return True
         return self.pinned.get(path) == hashlib.sha256(content).hexdigest()
-
-    def of_extended(self, name: str) -> "Origin":
-        """Return the origin of a file that one of this origin extends."""
-        return attrs.evolve(self, name=name, text=None if self.kept is None else self.kept[name])
 
     def unpinned(self) -> "Origin":
         """Return the origin without pins and not trusted, for files that differ from their pins."""

@@ -2,14 +2,13 @@
 
 import difflib
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, cast
 
 from permitry.core.decision import Verdict
 from permitry.core.flow import Flow
 from permitry.core.rule import ActionReader, AnyRule
 from permitry.core.source import Lists, RuleSource, is_rule_source, lists_in
-from permitry.core.source_file import SourceFile
 from permitry.core.spec import ToolSpec
 from permitry.errors import RuleError
 
@@ -34,8 +33,6 @@ class _Policy(Protocol):
     def unmatched(self) -> Verdict: ...
     @property
     def unmatched_source(self) -> str | None: ...
-    @property
-    def source_files(self) -> tuple[SourceFile, ...]: ...
 
 
 def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Iterable[Flow]) -> Changes:
@@ -59,14 +56,8 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
         "reader": reader,
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
-        "source_files": (*policy.source_files, *_files_of(sources)),
+        "source_files": sum((getattr(each, "source_files", ()) for each in every), ()),
     }
-
-
-def _files_of(sources: Iterable[object]) -> Iterator[SourceFile]:
-    """Yield the files that rule sets were read from; those of a host need not know."""
-    for source in sources:
-        yield from getattr(source, "source_files", ())
 
 
 def _with_records(reader: ActionReader | None, source: object) -> ActionReader | None:

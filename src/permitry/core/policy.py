@@ -21,7 +21,7 @@ import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import attrs
 
@@ -40,12 +40,11 @@ from permitry.core.origin import Origin
 from permitry.core.rule import ActionReader, AnyRule, Request
 from permitry.core.shared import SideEffects
 from permitry.core.source import Lists, RuleSource
-from permitry.core.source_file import SourceFile
-from permitry.core.spec import ToolSpec
+from permitry.core.spec import Specs, ToolSpec
 from permitry.core.version import digest_rules
 from permitry.errors import RuleError
 
-__all__ = ["AuthorizationPolicy", "Specs"]
+__all__ = ["AuthorizationPolicy"]
 
 
 def evaluate(request: Request, rules: Phases) -> Decision:
@@ -68,13 +67,6 @@ def evaluate(request: Request, rules: Phases) -> Decision:
 Added = TypeVar("Added", bound=RuleSource | Lists)
 _NOTHING_LEFT = SideEffects()
 _Asked: TypeAlias = "tuple[AuthorizationPolicy, Request, Phases]"
-
-
-class Specs(Protocol):
-    """Declarations of tools by name: a registry, or a mapping."""
-
-    def get(self, name: str, /) -> ToolSpec | None:
-        """Return the declaration of the tool, or None."""
 
 
 def _read_only(value: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
@@ -102,7 +94,7 @@ class AuthorizationPolicy:
     asked by its `others` too; of decisions by it and its `doubtful` one the stricter counts. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. `with_rules` adds rules and keeps these.
     `observed` is the policy as it would be with rules that are observed: it is asked by `would`, and decides nothing.
-    `source_files` are those that the rules were read from, in the order of opening.
+    `source_files` are the rule files behind it, for those who keep records.
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, for a duplicate id, and for a rule that
     relies on a label or a budget that no flow keeps. `ValueError` for another `unmatched`.
@@ -117,7 +109,7 @@ class AuthorizationPolicy:
     )
     unmatched_source: str | None = attrs.field(default=None, kw_only=True, eq=False)
     observed: "AuthorizationPolicy | None" = attrs.field(default=None, kw_only=True, repr=False)
-    source_files: tuple[SourceFile, ...] = attrs.field(default=(), kw_only=True, repr=False, eq=False)
+    source_files: tuple[object, ...] = attrs.field(default=(), kw_only=True, repr=False, eq=False)
     _cache: DecisionCache = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
@@ -200,14 +192,6 @@ class AuthorizationPolicy:
         if context.lists is None:
             return policy
         return policy._extend(context.lists, policy._alone.with_lists)  # noqa: SLF001 -- a policy as this one
-
-    def files_behind(self, version: str, context: AuthContext) -> tuple[SourceFile, ...]:
-        """Return the rule files of the policy with this version, of those that decide in a context.
-
-        Those of the first where none has it, as with grants. Raises: `RuleError` as `within`.
-        """
-        every = [self.within(each) for each in context.lineage()]
-        return next((each for each in every if each.version == version), every[0]).source_files
 
     def with_lists(self, lists: Mapping[str, Iterable[str | float]]) -> "AuthorizationPolicy":
         """Return this policy with more values in the named lists of its rules, which a host gives and are trusted.

@@ -17,7 +17,7 @@ from permitry.config.catalogue import PREFIX
 from permitry.config.layers import find_layers
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
-from permitry.config.read_files import origins_from_record
+from permitry.config.recorded import origins_on_record
 from permitry.config.ruleset import RuleSet
 from permitry.errors import PermitryError
 from permitry.store.records import store_at
@@ -81,7 +81,7 @@ def _origins_in(store: str, version: str) -> list[Origin]:
         policy = find_policy(opened, version)
     if not policy.files:
         raise PermitryError(f"the policy `{policy.version}` was made in code, without a rule file")
-    return origins_from_record(policy.files)
+    return origins_on_record(policy.files)
 
 
 def _origins(name: str, shown: str = "") -> list[Origin]:

@@ -5,15 +5,16 @@ import json
 import pytest
 from tests.unit.store.conftest import Place, body
 
-from permitry.core.source_file import SourceFile
+from permitry.audit.rule_files import RuleFile
 from permitry.store.chain import BrokenChainError
 
-FILES = (SourceFile("rules.toml", "schema = 1\n"), SourceFile("permitry:base", "# base\n", "shipped"))
+FILES = (RuleFile("rules.toml", "schema = 1\n"), RuleFile("permitry:base", "# base\n", "shipped"))
 
 
 def keep(place: Place, version: str, *, at: str = "2026-11-01") -> None:
     """Keep rules under a version."""
     fields = {"event": "policy", "policy_version": version, "files": [each.to_dict() for each in FILES]}
+    fields |= {"code_rules": ["c"], "lists": []}
     place.store.keep_policy(version, FILES, json.dumps({"at": at, **fields}))
 
 

@@ -1,10 +1,10 @@
-"""The files that rules were read from."""
+"""Rule files that are on record."""
 
 from pathlib import Path
 
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
-from permitry.config.read_files import origins_from_record
+from permitry.config.recorded import origins_on_record
 
 RULE = '[[rule]]\nid = "{0}"\neffect = "allow"\ntools = ["{0}"]\n'
 
@@ -18,7 +18,7 @@ def test_files_are_read_again_without_the_disk(tmp_path: Path) -> None:
     before = load_rules(str(tmp_path / "a.toml"), project)
     for path in tmp_path.glob("*.toml"):
         path.unlink()
-    again = load_rules(origins_from_record(before.source_files))
-    assert [each.layer for each in before.source_files] == ["user", "user", "project"]
+    again = load_rules(origins_on_record(map(rule_file, before.source_files)))
+    assert [layer_of(each) for each in before.source_files] == ["user", "user", "project"]
     assert [rule.id for rule in again.rules] == ["b", "a"] == [rule.id for rule in before.rules]
     assert again.policy().version == before.policy().version
