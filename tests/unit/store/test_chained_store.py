@@ -41,19 +41,6 @@ def test_what_was_changed_is_found(place: Place, name: str) -> None:
     assert caught.value.number == number
 
 
-@pytest.mark.parametrize(
-    "statement", ["DELETE FROM chain", "UPDATE chain SET number = NULL", "UPDATE chain SET before = NULL"]
-)
-def test_a_chain_without_an_end_is_an_error(place: Place, statement: str) -> None:
-    """It cannot be verified, nor go on."""
-    place.change(statement)
-    with pytest.raises(StoreError, match="damaged, or missing"):
-        place.store.verify()
-    if "before" not in statement:
-        with pytest.raises(StoreError):
-            place.store.append(body(6))
-
-
 def test_a_record_that_is_not_a_text_is_found(place: Place) -> None:
     """SQLite keeps any value in any column."""
     if not is_address(place.address):
