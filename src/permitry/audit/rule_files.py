@@ -82,12 +82,14 @@ def keep_rules(
 ) -> None:
     """Keep the rules behind a version in a store that keeps rules, once; `line_of` makes a record of an event.
 
-    The version is that of the policy, or of what it becomes in a context or in one above.
+    The version is that of the policy, or of what it becomes in a context or in one above. Of another one, such as that
+    of the policy with grants, these rules are a part, and the record says so.
     """
     if version is None or not _keeps_rules(store) or store.has_policy(version):
         return
-    every = map(policy.within, context.lineage())
-    behind = next((each for each in every if each.version == version), policy)
+    every = [policy.within(each) for each in context.lineage()]
+    exact = [each for each in every if each.version == version]
+    behind = (exact or every)[0]
     origins = cast("tuple[_Origin, ...]", behind.source_files)
     files = list(map(_rule_file, origins))
     fields = {
@@ -96,6 +98,7 @@ def keep_rules(
         "files": [each.to_dict() for each in files],
         "code_rules": list(_rules_of_code(behind, {each.name for each in files})),
         "lists": sorted(context.lists or ()),
+        "whole": bool(exact),
     }
     store.keep_policy(version, files, line_of(fields))
 

@@ -91,7 +91,7 @@ def _uses(store: Store) -> dict[str, _Use]:
 
 def _to_dict(policy: KeptPolicy) -> dict[str, Any]:
     files = [{**each.to_dict(), "text": each.text} for each in policy.files]
-    added = {"code_rules": policy.code_rules, "lists": policy.lists}
+    added = {"code_rules": policy.code_rules, "lists": policy.lists, "whole": policy.is_whole}
     return {"policy_version": policy.version, "at": policy.at, "files": files, **added}
 
 
@@ -103,6 +103,8 @@ def _lines(policy: KeptPolicy) -> Iterator[str]:
         yield f"# rules that are in no file, but made in code: {', '.join(map(visible, policy.code_rules))}"
     if policy.lists:
         yield f"# lists to which the session added values: {', '.join(map(visible, policy.lists))}"
+    if not policy.is_whole:
+        yield "# more than these rules had a say: grants, or programs as rule files have them that are not trusted"
     for each in policy.files:
         yield f"\n# {visible(each.name)} ({', '.join(_notes(each))}), {each.digest}\n"
         yield visible(each.text.rstrip("\n"))

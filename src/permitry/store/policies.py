@@ -42,6 +42,7 @@ class KeptPolicy:
     """The rules behind a version, and when they were first recorded.
 
     Besides those of files there were `code_rules`, here by their ids, and values that a session put into `lists`.
+    Unless it `is_whole`, more had a say, such as grants.
     """
 
     version: str
@@ -49,6 +50,7 @@ class KeptPolicy:
     files: tuple[RuleFile, ...]
     code_rules: tuple[str, ...]
     lists: tuple[str, ...]
+    is_whole: bool
 
 
 @attrs.define
@@ -221,6 +223,7 @@ def _read_policy(event: Mapping[str, Any], texts: Mapping[str, str]) -> KeptPoli
         files=tuple(_read_file(each, texts) for each in event["files"]),
         code_rules=tuple(event["code_rules"]),
         lists=tuple(event["lists"]),
+        is_whole=event["whole"],
     )
 
 

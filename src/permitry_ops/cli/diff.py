@@ -73,7 +73,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
             accepted=accepted,
         )
         if options.sessions:
-            called = replay_widenings(_records(options.sessions), old, new, report.ways, workspace=workspace)
+            records = _records(options.sessions)
+            called = replay_widenings(records, old, new, report.ways, workspace=workspace)
     unknown = {each.digest for each in accepted} - {each.digest for each in report.wider}
     tell(f"`{options.accept}` accepts `{digest}`, which is not there" for digest in sorted(unknown))
     for line in options.show(report, called):
@@ -107,11 +108,13 @@ def _text(report: Report, called: Called | None) -> Iterator[str]:
         accepted = f"accepted by {change.accepted_by}" if change.accepted_by else "to accept it"
         yield _paragraph(change, *_list_calls(change, called), f"{accepted}: {change.digest}")
     less = count(len(report.narrower), "way")
+    doubts = count(len(report.unproven), "way")
     yield from _under(f"Less is allowed: {less}", map(_paragraph, report.narrower))
     unproven = (_indent(_explain(each), *_list_calls(each, called)) for each in report.unproven)
-    yield from _under(f"Not proven: {count(len(report.unproven), 'way')}", unproven)
+    yield from _under(f"Not proven: {doubts}", unproven)
     yield from _under("This relies on:", (f"  {each}" for each in report.assumptions))
-    asked, rules = count(report.asked, "call"), count(report.rules, "rule")
+    asked = count(report.asked, "call")
+    rules = count(report.rules, "rule")
     yield f"{report.changed} of {rules} looked at, {asked} asked of both, {report.seconds:.2f} s"
     yield from _sum_up(called)
 
@@ -175,7 +178,8 @@ def _table(head: str, changes: Sequence[Change], called: Called | None = None) -
 
 def _row(change: Change, *more: str) -> str:
     title = change.title.removeprefix(f"{change.rule_id} ")
-    return markdown_row(change.rule_id, title, f"`{change.command}`", *change.sides, *more)
+    command = f"`{change.command}`"
+    return markdown_row(change.rule_id, title, command, *change.sides, *more)
 
 
 def markdown_row(*cells: str) -> str:

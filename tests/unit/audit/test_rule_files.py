@@ -14,6 +14,7 @@ import pytest
 from permitry import AuthorizationPolicy, Session, ToolCall, ToolHandler, load_policy, load_rules
 from permitry.audit.record import StoredRecorder
 from permitry.audit.rule_files import RuleFile
+from permitry.core.context import AuthContext
 
 
 def test_it_is_described_without_its_text() -> None:
@@ -76,7 +77,7 @@ def test_a_handler_keeps_the_rules_of_a_version_once(kept: Kept) -> None:
     guard_calls(kept, load_policy(RULES.format("r")), Session(), Session())
     (event,) = kept.events
     assert [each["name"] for each in event["files"]] == ["<text 1>"]
-    assert (event["code_rules"], event["lists"]) == ([], [])
+    assert (event["code_rules"], event["lists"], event["whole"]) == ([], [], True)
 
 
 def test_what_a_session_adds_is_another_version(kept: Kept) -> None:
@@ -113,3 +114,12 @@ def test_a_policy_that_was_pickled_has_its_files(kept: Kept) -> None:
     policy = load_policy(RULES.format("r"))
     guard_calls(kept, pickle.loads(pickle.dumps(policy)), Session())  # noqa: S301 -- our own bytes
     assert len(kept.events[0]["files"]) == 1
+
+
+def test_of_a_policy_with_grants_the_rules_are_a_part(kept: Kept) -> None:
+    """It is made for a call, and the grants are on record elsewhere."""
+    policy = load_policy(RULES.format("r"))
+    StoredRecorder(kept).keep_policy("v-of-grants", policy, AuthContext())
+    assert [(each["policy_version"], len(each["files"]), each["whole"]) for each in kept.events] == [
+        ("v-of-grants", 1, False)
+    ]

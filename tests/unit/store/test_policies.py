@@ -22,7 +22,7 @@ FILES = (RuleFile("rules.toml", "schema = 1\n"), RuleFile("permitry:base", "# ba
 def keep(place: Place, version: str, *, at: str = "2026-11-01") -> None:
     """Keep rules under a version."""
     fields = {"event": "policy", "policy_version": version, "files": [each.to_dict() for each in FILES]}
-    fields |= {"code_rules": ["c"], "lists": []}
+    fields |= {"code_rules": ["c"], "lists": [], "whole": True}
     place.store.keep_policy(version, FILES, json.dumps({"at": at, **fields}))
 
 
@@ -135,5 +135,7 @@ def test_a_store_of_an_earlier_form_has_no_rules(tmp_path: Path) -> None:
             uses = PolicyUses()
             assert (store.policies(), store.verify((), uses), uses.unkept) == ([], 1, ["v0"])
     with contextlib.closing(SqliteStore(path)) as store:
-        store.keep_policy("v1", FILES, body(2, event="policy", policy_version="v1", files=[], code_rules=[], lists=[]))
+        store.keep_policy(
+            "v1", FILES, body(2, event="policy", policy_version="v1", files=[], code_rules=[], lists=[], whole=True)
+        )
         assert (store.verify(), len(store.policies())) == (2, 1)
