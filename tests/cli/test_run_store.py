@@ -70,6 +70,8 @@ def test_one_name_is_enough(cli: Cli, guarding: list[str], workspace: Path, home
     assert [each["event"] for each in records_at(store, RecordFilter())] == [
         "policy",
         "session",
+        # Another one, as a grant has a say.
+        "policy",
         "decided",
         "started",
         "finished",
