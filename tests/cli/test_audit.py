@@ -16,6 +16,7 @@ from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.store.chain import Head
+from permitry.store.policies import PolicyUses
 from permitry.store.records import recorder_at, store_at
 from permitry.store.sqlite import SqliteStore
 
@@ -416,8 +417,8 @@ def test_a_head_that_is_noted_was_verified(
     """One that was added meanwhile was not."""
     verify = SqliteStore.verify
 
-    def verified(self: SqliteStore, anchors: Sequence[Head] = ()) -> int:
-        count = verify(self, anchors)
+    def verified(self: SqliteStore, anchors: Sequence[Head], uses: PolicyUses) -> int:
+        count = verify(self, anchors, uses)
         fill(store)
         return count
 
