@@ -85,7 +85,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _records(names: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield the records of sessions, one after the other. Raises: `PermitryError` for what is no record."""
+    """Yield the records of sessions, one after the other. Raises: `PermitryError` for a file of another kind."""
     for name in names:
         if not is_record(name):
             raise PermitryError(f"`{record_name(name)}` is not a record, which says when each session called what")
