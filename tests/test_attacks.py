@@ -369,7 +369,7 @@ def test_an_override_lifts_no_more_than_it_covers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, verdict: Verdict
 ) -> None:
     """What only reads is not left aside there: no restriction has looked at it yet."""
-    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    monkeypatch.setattr("permitry.config.named.writable_by_others", lambda _: None)
     override = _rule("allow", 'when.command = ["git fetch *"]', "priority = 50", rule_id="o")
     block = _rule("block", 'when.command = ["cat *", "git *"]', rule_id="c") + _rule("block", 'when.path = [".env"]')
     (tmp_path / "admin.toml").write_text(f"schema = 1\n{override}{block}", encoding="utf-8")

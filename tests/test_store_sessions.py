@@ -56,7 +56,7 @@ def _records(address: str) -> list[dict[str, Any]]:
     records = list(records_at(address, RecordFilter()))
     with contextlib.closing(store_at(address)) as store:
         assert store.verify() == len(records)
-    return records
+    return [each for each in records if each["event"] != "policy"]
 
 
 # Sessions that are killed ---------------------------------------------------------------------------------------------

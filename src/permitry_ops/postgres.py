@@ -19,9 +19,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from permitry.errors import StoreError
 from permitry.store.chain import BrokenChainError, ChainedRecord, Head
-from permitry.store.chained_store import ChainedStore, read_head
+from permitry.store.chained_store import ChainedStore
 from permitry.store.group_commit import PendingWrite
 from permitry.store.migrations import NAMES, POSTGRES
+from permitry.store.tables import read_head
 from permitry_ops.bounded_connection import BoundedConnection
 
 __all__ = ["PostgresStore"]
@@ -30,7 +31,7 @@ Connection: TypeAlias = BoundedConnection
 
 _SHOWN = ("service", "host", "hostaddr", "port", "dbname")
 _OLDEST = 13_00_00
-_TABLES = "chain|permission_grant|question|record|shared_budget|wall_clock"
+_TABLES = "chain|permission_grant|policy|question|record|rule_file|shared_budget|wall_clock"
 _LOCK = 0x7065726D69747279
 """The number of the advisory lock for migrations: any that no other program uses."""
 
@@ -167,6 +168,9 @@ class PostgresStore(ChainedStore[Connection]):
 
     def _add(self, connection: Connection, records: Sequence[ChainedRecord]) -> None:
         self._last_of(connection.execute(_APPEND.encode(), _values([record.body for record in records])))
+
+    def _version(self, connection: Connection) -> int:
+        return _version(connection)
 
     def _as_column(self, value: str) -> str:
         return _to_ascii(value)

@@ -16,6 +16,7 @@ from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.store.chain import Head
+from permitry.store.policies import PolicyUses
 from permitry.store.records import recorder_at, store_at
 from permitry.store.sqlite import SqliteStore
 
@@ -398,7 +399,9 @@ def test_a_chain_as_long_as_the_one_that_was_noted_is_not_taken_for_it(cli: Cli,
 def test_a_head_is_sent_elsewhere(cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To an address and into a file at once; what was not taken makes the command fail."""
     sent: list[tuple[str, object]] = []
-    monkeypatch.setattr("permitry.cli.audit.send_head", lambda address, head: sent.append((address, head["number"])))
+    monkeypatch.setattr(
+        "permitry.cli.audit_heads.send_head", lambda address, head: sent.append((address, head["number"]))
+    )
     heads, address = tmp_path / "heads.jsonl", "https://notary.example/heads"
     words = ["audit", "verify", "--record", store, "--anchor", address, "--anchor", heads]
     assert cli(*words)[0] == 0
@@ -414,8 +417,8 @@ def test_a_head_that_is_noted_was_verified(
     """One that was added meanwhile was not."""
     verify = SqliteStore.verify
 
-    def verified(self: SqliteStore, anchors: Sequence[Head] = ()) -> int:
-        count = verify(self, anchors)
+    def verified(self: SqliteStore, anchors: Sequence[Head], uses: PolicyUses) -> int:
+        count = verify(self, anchors, uses)
         fill(store)
         return count
 

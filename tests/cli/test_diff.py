@@ -9,6 +9,12 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Outcome
 
+from permitry import Session, ToolCall, load_policy
+from permitry.audit.record import StoredRecorder
+from permitry.guard.guard import Guard
+from permitry.guard.session_record import begin_session
+from permitry.store.sqlite import SqliteStore
+
 _RULES = """schema = 1
 [[rule]]
 id = "pay"
@@ -163,3 +169,62 @@ def test_a_folder_is_its_files_or_the_layers_of_a_project(cli: Callable[..., Out
     assert (code, out.splitlines()[0]) == (1, "More is allowed: 2 ways")
     code, out, _ = cli("diff", "old-project", "new-project")
     assert "push blocks less (command)" in out
+
+
+@pytest.fixture
+def recorded(files: Path) -> Path:
+    """Return a record of two sessions, as the old rules decided: two payments and a publication."""
+    store = SqliteStore(files / "a.db")
+    policy = load_policy(str(files / "old.toml"))
+    for name, calls in (
+        ("s1", [("pay", {"amount": 20}), ("pay", {"amount": 200})]),
+        ("s2", [("run_shell", {"command": "ls && npm publish"}), ("pay", {"amount": 300})]),
+    ):
+        session = Session(id=name, workspace=str(files))
+        recorder = StoredRecorder(store, session=name, clock=lambda: "2026-11-30T10:00:00.000+00:00")
+        guard = Guard(policy, session, recorder=recorder)
+        begin_session(guard, recorder)
+        for tool, arguments in calls:
+            guard.check(ToolCall(tool, arguments))
+    store.close()
+    return files / "a.db"
+
+
+@pytest.mark.usefixtures("recorded")
+def test_it_is_said_what_of_each_way_was_called(cli: Callable[..., Outcome]) -> None:
+    """With the first such call; the exit code stays."""
+    code, out, _ = cli("diff", "old.toml", "new.toml", "--sessions", "a.db")
+    assert code == 1
+    first = "first 2026-11-30T10:00:00.000+00:00 in"
+    assert f'    2 calls in 2 sessions, {first} s1: pay {{"amount": 200}}\n' in out
+    assert f'    1 call in 1 session, {first} s2: run_shell {{"command": "ls && npm publish"}}\n' in out
+    assert out.endswith("4 recorded calls of 2 sessions decided by both: 3 less strictly\n")
+
+
+@pytest.mark.usefixtures("recorded")
+def test_what_was_called_is_in_the_object_and_the_table(cli: Callable[..., Outcome]) -> None:
+    """With the place of the record, from which `permitry audit show` goes on."""
+    data = json.loads(cli("diff", "old.toml", "new.toml", "--sessions", "a.db", "--json")[1])
+    assert [way["called"]["calls"] for way in data["wider"]] == [2, 1]
+    assert data["wider"][1]["called"]["first"]["number"] == 7
+    assert data["sessions"]["looser"] == 3
+    out = cli("diff", "old.toml", "new.toml", "--sessions", "a.db", "--markdown")[1]
+    assert out.splitlines()[2].endswith("| after | called |")
+    assert "2 calls in 2 sessions" in out
+    assert "called" not in cli("diff", "old.toml", "new.toml", "--markdown")[1]
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_way_that_no_call_took_says_so(cli: Callable[..., Outcome], files: Path) -> None:
+    """Of several records each counts."""
+    (files / "new.toml").write_text(_RULES.format(most=100, commands='["npm publish *"]'))
+    _, out, _ = cli("diff", "old.toml", "new.toml", "--sessions", "a.db", "a.db")
+    assert "    not called in the records\n" in out
+    assert out.endswith("8 recorded calls of 4 sessions decided by both: 0 less strictly\n")
+
+
+def test_messages_are_no_record(cli: Callable[..., Outcome], files: Path) -> None:
+    """They say not when a session called what."""
+    (files / "s.jsonl").write_text('{"id": "c1", "name": "pay", "arguments": {"amount": 200}}\n')
+    code, _, error = cli("diff", "old.toml", "new.toml", "--sessions", "s.jsonl")
+    assert (code, "`s.jsonl` is not a record" in error) == (4, True)

@@ -274,7 +274,7 @@ def test_all_is_in_the_store_unless_another_place_is_named(
         time.sleep(0.1)
     assert not path.with_name("permitry.db-wal").exists()
     records = list(records_at(path, RecordFilter()))
-    assert [each["event"] for each in records] == ["session", "decided", "started", "finished"]
+    assert [each["event"] for each in records] == ["policy", "session", "decided", "started", "finished"]
     assert len({each["session"] for each in records}) == 1
 
 

@@ -129,7 +129,7 @@ def test_every_rule_of_the_layers_has_its_layer(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(("" if name != "mine" else 'extends = ["more.toml"]\n') + text.format(name), encoding="utf-8")
     (workspace / "admin.toml").write_text(text.format("admins"), encoding="utf-8")
-    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    monkeypatch.setattr("permitry.config.named.writable_by_others", lambda _: None)
     monkeypatch.setattr(
         "permitry.cli.inputs.find_layers", lambda folder: find_layers(folder, admin_file=workspace / "admin.toml")
     )

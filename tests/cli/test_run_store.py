@@ -68,7 +68,10 @@ def test_one_name_is_enough(cli: Cli, guarding: list[str], workspace: Path, home
     assert (code, [each.name for each in workspace.iterdir()]) == (0, ["a"])
     assert f"recorded in {store}" in err
     assert [each["event"] for each in records_at(store, RecordFilter())] == [
+        "policy",
         "session",
+        # Another one, as a grant has a say.
+        "policy",
         "decided",
         "started",
         "finished",

@@ -15,7 +15,10 @@ import attrs
 from permitry.audit.line_file import LineFile
 from permitry.audit.recorder import MemoryRecorder, Recorder, fields_of
 from permitry.audit.redaction import redacted
+from permitry.audit.rule_files import keep_rules
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import AuditError, StoreError
 
 __all__ = [
@@ -93,6 +96,10 @@ class StoredRecorder:
             kept["source"] = details["source"]
         self._keep(fields_of(event, call, kept))
 
+    def keep_policy(self, version: str | None, policy: AuthorizationPolicy, context: AuthContext) -> None:
+        """Keep the rules behind a version of a policy, once in a store; a file of lines keeps none."""
+        self._write(keep_rules, self.store, version, policy, context, self._line)
+
     def begin(self, **details: object) -> None:
         """Keep an event `session` that says under which circumstances the next ones come about."""
         self._keep({"event": "session", "process": os.getpid(), "user": user_name(), **details})
@@ -106,23 +113,25 @@ class StoredRecorder:
         """Keep what this thread records meanwhile in one write, at the end; after an error none."""
         with hold(self) as lines:
             yield
-        self._append(*lines)
+        self._write(self.store.append, *lines)
 
     def close(self) -> None:
         """Close what the record is kept in, once; later records fail."""
         self.store.close()
 
     def _keep(self, fields: Mapping[str, object]) -> None:
-        line = json.dumps({"at": self.clock(), "session": self.session, **fields})
-        lines = HELD.get().get(id(self))
+        line, lines = self._line(fields), HELD.get().get(id(self))
         if lines is None:
-            self._append(line)
+            self._write(self.store.append, line)
         else:
             lines.append(line)
 
-    def _append(self, *lines: str) -> None:
+    def _line(self, fields: Mapping[str, object]) -> str:
+        return json.dumps({"at": self.clock(), "session": self.session, **fields})
+
+    def _write(self, write: Callable[..., object], *values: object) -> None:
         try:
-            self.store.append(*lines)
+            write(*values)
         except (AuditError, StoreError) as error:
             self.failure = str(error)
             raise AuditError(self.failure) from error

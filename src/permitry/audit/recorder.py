@@ -12,8 +12,7 @@ from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
 
 __all__ = [
-    "AuditRecord", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields", "fields_of", "record_start",
-    "waits_for_disk",
+    "AuditRecord", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields", "fields_of", "waits_for_disk",
 ]  # fmt: skip
 
 _LARGE = 4_096
@@ -72,13 +71,6 @@ class RunRecord:
         if result.ok and self.returned is not None:
             self.returned(call, result.text if result.structured is None else result.structured)
         self.recorder.record("finished", call, ok=result.ok, outcome=outcome, seconds=round(seconds, 6), error=error)
-
-
-def record_start(recorder: Recorder, call: ToolCall, details: Mapping[str, object]) -> None:
-    """Keep `decided`, with these details, and `started`, in one write; if it raises, the tool must not run."""
-    with recorder.together():  # type: ignore[attr-defined]  # the caller knows that it is there
-        recorder.record("decided", call, **details)
-        recorder.record("started", call)
 
 
 def decision_fields(decision: Decision) -> dict[str, object]:

@@ -14,9 +14,10 @@ import attrs
 
 from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
-from permitry.channels import http_post
 from permitry.cli.audit_filters import add_filters, moment, records_from
+from permitry.cli.audit_heads import add_anchors, note_head, read_heads
 from permitry.cli.audit_line import line_of
+from permitry.cli.audit_policy import add_version, print_policies
 from permitry.cli.inputs import print_result, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.observed import count_changes
@@ -25,22 +26,20 @@ from permitry.cli.stores import STORE, record_to_read
 from permitry.cli.tables import counts_table
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.texts import one_line, visible
-from permitry.errors import AuditError, PermitryError
+from permitry.errors import AuditError, PermitryError, count
 from permitry.extras import load
 from permitry.rules.configured import ConfiguredRule
-from permitry.store.chain import BrokenChainError, Head
+from permitry.store.chain import BrokenChainError
 from permitry.store.chained_store import Store
+from permitry.store.policies import PolicyUses
 from permitry.store.records import RecordFilter, RecordFollower, is_address, is_store, records_at, store_at
 
-_SUCCESS = range(200, 300)
-"""The statuses of HTTP that say so."""
-__all__ = ["configure", "send_head"]
+__all__ = ["configure"]
 
 _PAUSE = 0.5
-_SECONDS_TO_SEND = 10
-_MOST_REPLIED = 1024 * 1024
 _MOST = 15
 _RECENT = 1_000
+_UNKEPT = "no rules are kept of {} of a policy that older records name"
 _STOPPED = (
     "{behind:,} older records are left behind record {stopped_at}, which is not older; if a clock was wrong when it was"
     " written, forget them with `--through {stopped_at}`"
@@ -56,6 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("query", "print the records that are asked for", _query),
         ("export", "write the records that are asked for as JSON lines or Parquet", _export),
         ("stats", "count verdicts, rules and tools", _stats),
+        ("policy", "print the rules behind decisions, as they were", _policy),
         ("verify", "check that no record of a store was changed or is missing", _verify),
         ("prune", "forget the oldest records, questions and grants of a store", _prune),
     ):
@@ -83,11 +83,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add("--rules", action="append", metavar="FILE", help=rules)
                 add("--observed", action="store_true", help="count only what observed rules would have changed")
                 add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
+            case "policy":
+                add_version(command)
             case "verify":
-                heads = (
-                    "check the heads in this file, then add this one; or send it to this address; may be given again"
-                )
-                add("--anchor", action="append", default=[], metavar="FILE|URL", help=heads)
+                add_anchors(command)
             case _:
                 add("--older-than", type=moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
                 through = "also the records up to this one, whatever times they say: a clock may have been wrong"
@@ -218,57 +217,31 @@ def _by_file(rules: Iterable[ConfiguredRule], ids: Container[str]) -> Iterator[t
 
 
 def _verify(options: argparse.Namespace) -> ExitCode:
-    store = _store(options, is_read_only=True)
+    store, uses = _store(options, is_read_only=True), PolicyUses()
     try:
         # Read before, and then checked with the others: what is added meanwhile is not what was checked.
         head = store.head
         with busy("checking each record"):
-            count = store.verify([*(head for anchor in options.anchor for head in _anchors(anchor)), head])
+            number = store.verify([*(head for anchor in options.anchor for head in read_heads(anchor)), head], uses)
     except BrokenChainError as error:
         print_result(options, {"ok": False, "number": error.number, "problem": str(error)}, str(error))
         return ExitCode.FAILED
     finally:
         store.close()
     for anchor in options.anchor:
-        _note(anchor, {"at": utc_now(), "number": head.number, "hash": head.hash.hex()})
-    result = {"ok": True, "records": count, "number": head.number, "hash": head.hash.hex()}
-    said = f"{count:,} records, none changed; the last is {head.number:,}: {head.hash.hex()}"
+        note_head(anchor, {"at": utc_now(), "number": head.number, "hash": head.hash.hex()})
+    unkept = list(uses.unkept)
+    if unkept:
+        tell([f"{_UNKEPT.format(count(len(unkept), 'version'))}: {', '.join(unkept)}"])
+    result = {"ok": True, "records": number, "number": head.number, "hash": head.hash.hex(), "unkept": unkept}
+    said = f"{number:,} records, none changed; the last is {head.number:,}: {head.hash.hex()}"
     print_result(options, result, said)
     return ExitCode.OK
 
 
-def _note(anchor: str, head: Mapping[str, object]) -> None:
-    if http_post.is_address(anchor):
-        send_head(anchor, head)
-        return
-    with Path(anchor).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(head) + "\n")
-
-
-def send_head(address: str, head: Mapping[str, object]) -> None:
-    """Post a head as JSON; when this returns, the server took it. Raises: `AuditError`."""
-    try:
-        host = http_post.host_of(address)
-    except ValueError as error:
-        raise AuditError(str(error)) from error
-    try:
-        reply = http_post.post(address, json.dumps(head).encode(), {}, seconds=_SECONDS_TO_SEND, most=_MOST_REPLIED)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise AuditError(f"cannot send the head to `{host}`: {reason}") from error
-    if reply.status not in _SUCCESS:
-        raise AuditError(f"`{host}` did not take the head: {reply.status} {reply.reason}")
-
-
-def _anchors(anchor: str) -> list[Head]:
-    path = Path(anchor)
-    if http_post.is_address(anchor) or not path.exists():
-        return []
-    try:
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return [Head(int(line["number"]), bytes.fromhex(line["hash"])) for line in lines]
-    except (ValueError, TypeError, LookupError) as error:
-        raise AuditError(f"`{path}` is not a file of heads: {error}") from error
+def _policy(options: argparse.Namespace) -> ExitCode:
+    with contextlib.closing(_store(options, is_read_only=True)) as store:
+        return print_policies(options, store)
 
 
 def _prune(options: argparse.Namespace) -> ExitCode:

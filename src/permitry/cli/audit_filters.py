@@ -22,7 +22,7 @@ _KNOWN = {
     "verdict": [each.value for each in Verdict],
     "event": [
         "decided", "asked", "interrupted", "answered", "kept", "started", "finished", "undone",
-        "session", "pruned", "reloaded", "granted", "revoked", "unreadable",
+        "session", "policy", "pruned", "reloaded", "granted", "revoked", "unreadable",
     ],
     "outcome": [each.value for each in Outcome],
 }  # fmt: skip

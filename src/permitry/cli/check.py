@@ -13,8 +13,9 @@ from permitry.cli.main import ExitCode
 from permitry.cli.python_registry import add_python_option, registry_at
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.origin import Origin
-from permitry.core.policy import AuthorizationPolicy, Specs
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
+from permitry.core.spec import Specs
 from permitry.core.texts import one_line
 from permitry.errors import CallError
 

@@ -8,6 +8,7 @@ from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.inputs import tell
 from permitry.config.reload import Loaded, PolicyReloader, difference
+from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError, count
@@ -49,6 +50,7 @@ class Renewal:
         # INVARIANT: compared with what is in force here, so that a change that could not be recorded is not lost.
         if now is before:
             return
+        self.recorder.keep_policy(now.policy.version, now.policy, AuthContext.from_state(self.guard.session))
         self.recorder.reloaded(**difference(before, now))
         self._known, self.guard.policy = now, now.policy
         if now.problems is not None:

@@ -8,6 +8,7 @@ from typing import cast
 
 import attrs
 
+from permitry.audit.rule_files import layer_of
 from permitry.cli._row import COLUMNS, Row, lines_of
 from permitry.cli.inputs import add_rules_option, origins_from
 from permitry.cli.main import ExitCode
@@ -122,19 +123,13 @@ def _text_of(name: str) -> str:
 
 
 def _layers(rules: RuleSet, origins: Iterable[Origin], *, is_named: bool) -> Mapping[str, str]:
-    starts = {origin.name: origin.name if is_named or origin.is_observed else _layer(origin) for origin in origins}
+    starts = {origin.name: origin.name if is_named or origin.is_observed else layer_of(origin) for origin in origins}
     layers: dict[str, str] = {}
     layer = ""
     for name in rules.files:
         layer = starts.get(name, layer)
         layers[name] = "shipped" if name.startswith(PREFIX) else layer
     return layers
-
-
-def _layer(origin: Origin) -> str:
-    if origin.is_admin:
-        return "admin"
-    return "user" if origin.root is None else "project"
 
 
 def _rows(rules: RuleSet, layers: Mapping[str, str]) -> Iterator[Row]:

@@ -74,9 +74,11 @@ class RuleCache:
         """Return the stored rule set for the origins; None if there is none, or one of its files has changed."""
         try:
             data = self._read(self._key(origins))
-            _check_files(data, origins)
+            texts = _read_files(data, origins)
             check_integrity(_sets_in(origins), data["rules"])
-            return rule_set_of(data["rules"], tool)
+            rules = rule_set_of(data["rules"], tool)
+            files = _source_files(texts, origins)
+            return attrs.evolve(rules, source_files=files)
         except _UNUSABLE:
             return None
 
@@ -91,7 +93,8 @@ class RuleCache:
         if compiled.is_certain and key is not None:
             with contextlib.suppress(*_UNUSABLE):
                 self._write(key, origins, compiled)
-        return rule_set_of(compiled.data, tool)
+        rules = rule_set_of(compiled.data, tool)
+        return attrs.evolve(rules, source_files=compiled.source_files)
 
     def _key(self, origins: Sequence[Origin]) -> str:
         """Return a digest of this installation, the origins and their trust."""
@@ -189,21 +192,37 @@ def _seal(secret: bytes, key: str, body: bytes) -> bytes:
     return hmac.digest(secret, key.encode() + b"\n" + body, "sha256").hex().encode()
 
 
-def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
+def _read_files(data: dict[str, Any], origins: Iterable[Origin]) -> dict[str, str]:
+    """Return the texts of the files by name, after checking that they are those that are asked for, and the same."""
     named, digests = dict(data["named"]), dict(data["files"])
     if not all(os.path.realpath(name) == real for name, real in named.items()):
         raise _UnusableError("a name leads elsewhere")
     if not named.keys() >= {str(find_file(each.name)) for each in origins} or set(named.values()) != digests.keys():
         raise _UnusableError("other files than those that are asked for")
-    names = data["rules"]["files"]
-    if {os.path.realpath(find_file(name)) for name in names} != digests.keys() or len(set(names)) != len(digests):
+    places = {name: os.path.realpath(find_file(name)) for name in data["rules"]["files"]}
+    if set(places.values()) != digests.keys() or len(places) != len(digests):
         raise _UnusableError("other files than those of the rules")
     written = [each for kind in ("rules", "lists", "programs") for each in data["rules"][kind]]
     written += filter(None, [data["rules"]["unmatched"]])
-    if not {each["source"].rpartition(":")[0] for each in written} <= set(names):
+    if not {each["source"].rpartition(":")[0] for each in written} <= places.keys():
         raise _UnusableError("a rule of another file")
-    if any(hashlib.sha256(_content(path)).hexdigest() != digest for path, digest in digests.items()):
-        raise _UnusableError("a rule file has changed")
+    contents = {path: _content(path) for path in digests}
+    for path, digest in digests.items():
+        if hashlib.sha256(contents[path]).hexdigest() != digest:
+            raise _UnusableError("a rule file has changed")
+    return {name: contents[place].decode() for name, place in places.items()}
+
+
+def _source_files(texts: dict[str, str], origins: Iterable[Origin]) -> tuple[Origin, ...]:
+    """Return the files with their texts, each with the trust of the origin by which it was opened."""
+    starts = {each.name: each for each in origins}
+    opener = Origin("")
+    files: list[Origin] = []
+    for name, text in texts.items():
+        opener = starts.get(name, opener)
+        file = attrs.evolve(opener, name=name, text=text)
+        files.append(file)
+    return tuple(files)
 
 
 def _content(path: str) -> bytes:

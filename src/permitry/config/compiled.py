@@ -6,6 +6,7 @@ from pathlib import Path
 import attrs
 
 from permitry.conditions.scope import Scope
+from permitry.config.origin import Origin
 from permitry.config.plain import Plain, build_rule_set
 from permitry.config.ruleset import RuleSet
 
@@ -24,13 +25,14 @@ class Compiled:
     scopes: tuple[Scope, ...]
     files: Mapping[Path, str]
     named: tuple[tuple[Path, Path], ...]
+    source_files: tuple[Origin, ...]
     is_certain: bool = True
     observed: "Compiled | None" = None
 
     @property
     def rules(self) -> RuleSet:
         """The rule set."""
-        made = build_rule_set(self.data, self.scopes)
+        made = attrs.evolve(build_rule_set(self.data, self.scopes), source_files=self.source_files)
         if self.observed is None:
             return made
         return attrs.evolve(made, observed=self.observed.rules)

@@ -33,7 +33,7 @@ from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, Te
 from permitry.config.lists import ListUses, collect_trusted, lists_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import explain_missing, out_of_bounds, shorten_name
-from permitry.config.origin import Origin, writable_by_others
+from permitry.config.origin import Origin
 from permitry.config.plain import Plain, tool_of
 from permitry.config.program_table import ProgramTable
 from permitry.config.programs import ProgramDrafts
@@ -132,7 +132,8 @@ def _load(origins: Iterable[Origin]) -> Compiled:
 def _read(origins: Iterable[Origin], loader: "_Loader") -> tuple[Compiled, bool]:
     for origin in origins:
         loader.load(origin)
-    return Compiled(*loader.result(), loader.reached, tuple(loader.named)), loader.finds_observed
+    compiled = Compiled(*loader.result(), loader.reached, tuple(loader.named), tuple(loader.source_files))
+    return compiled, loader.finds_observed
 
 
 class _NotPinnedError(Exception):
@@ -160,6 +161,7 @@ class _Loader:
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
         self.reached: dict[Path, str] = {}
+        self.source_files: list[Origin] = []
         self.unmatched: Plain | None = None
 
     def leaves_out(self) -> bool:
@@ -172,8 +174,7 @@ class _Loader:
             return
         path = find_file(origin.name)
         if origin.text is None and (problem := explain_missing(origin.name, path)) is not None:
-            message, hint = problem
-            self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
+            self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
         else:
             self.file(path, origin)
 
@@ -184,13 +185,8 @@ class _Loader:
             self.links.append(origin.name)
             return
         self.names[path] = origin.name
-        if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
-            hint = "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
-            self.problems.append(Problem(origin.name, 0, 0, 0, writable, hint))
-            return
-        if (problem := out_of_bounds(path, origin)) is not None:
-            message, hint = problem
-            self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
+        if origin.text is None and (problem := out_of_bounds(named, path, origin)) is not None:
+            self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
             return
         self.open.append(path)
         parsed = self.parsed(path, origin)
@@ -208,6 +204,7 @@ class _Loader:
                 raise _NotPinnedError
             self.reached[path] = hashlib.sha256(content).hexdigest()
             text = content.decode()
+            self.source_files.append(attrs.evolve(origin, text=text))
             data = load_toml(text)
             rules = data.get("rule")
             return SourceText(name, text, len(rules) if isinstance(rules, list) else None), data
@@ -238,9 +235,10 @@ class _Loader:
     def extend(self, source: SourceText, place: KeyPath, name: str, path: Path, origin: Origin) -> None:
         shipped = name.startswith(PREFIX)
         target = find_shipped(name) if shipped else path.parent / name
+        shown = name if shipped else shorten_name(target, origin.name)
         if not shipped and Path(name).is_absolute():
             message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
-        elif (problem := explain_missing(name, target, origin.within)) is not None:
+        elif origin.recorded is None and (problem := explain_missing(name, target, origin.within)) is not None:
             message, hint = problem
         elif len(self.open) > DEEPEST:
             message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
@@ -248,8 +246,9 @@ class _Loader:
             circle = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
             message, hint = f"rule files extend each other in a circle: {circle}", "cut one of the links"
         else:
-            shown = name if shipped else shorten_name(target, origin.name)
-            self.file(target, attrs.evolve(origin, name=shown, text=None))
+            texts = {shown: None} if origin.recorded is None else origin.recorded
+            if shown in texts:
+                self.file(target, attrs.evolve(origin, name=shown, text=texts[shown]))
             return
         self.problems.append(source.problem(place, message, hint))
 

@@ -5,15 +5,17 @@ from pathlib import Path
 
 from permitry.config.catalogue import PREFIX, list_shipped
 from permitry.config.diagnostics import nearest
-from permitry.config.origin import Origin
+from permitry.config.origin import Origin, writable_by_others
 
 __all__ = ["explain_missing", "out_of_bounds", "shorten_name"]
 
 _LARGEST_UNTRUSTED = 256 * 1024
 
 
-def out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
-    """Return message and hint if this file must not be read for a project: outside its folder, or too large."""
+def out_of_bounds(named: Path, path: Path, origin: Origin) -> tuple[str, str] | None:
+    """Return message and hint if this file, with this real path, must not be read with the trust of its origin."""
+    if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
+        return writable, "files of the admin layer, and their folders, belong to root: chown root, chmod go-w"
     if (origin.is_trusted and origin.root is None) or origin.name.startswith(PREFIX):
         return None
     if origin.root is not None and not path.is_relative_to(origin.root.resolve()):

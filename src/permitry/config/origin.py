@@ -21,6 +21,7 @@ class Origin:
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
     `pinned` has the SHA-256 of each trusted file by real path; others make it untrusted. It extends files `within`
     these alone. With a `text`, that is the content, and `name` is only shown. Nothing that `is_observed` is obeyed.
+    Where texts are `recorded`, by name, it extends these, and nothing is read from the disk.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Origin:
     text: str | None = None
     is_observed: bool = False
     within: tuple[Path, ...] | None = None
+    recorded: Mapping[str, str] | None = attrs.field(default=None, repr=False)
 
     @property
     def rank(self) -> int:

@@ -7,6 +7,7 @@ import attrs
 from permitry.actions.programs.records import Records
 from permitry.config.default import create_default_authorization_policy, read_with
 from permitry.config.lists import NamedList
+from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule
@@ -26,7 +27,7 @@ class RuleSet:
     The rules of a file are in its order, after those of the files it extends. `notices` list what
     was left out. `unmatched` is the verdict when no rule matched, and `unmatched_source` where it is written. `links`
     are other names by which the files were reached. `records` are those of programs. `observed` is the content as it
-    would be if what is observed were obeyed, where there is something of that.
+    would be if what is observed were obeyed, where there is something of that. `source_files` are them with texts.
     """
 
     rules: tuple[ConfiguredRule, ...] = ()
@@ -41,6 +42,7 @@ class RuleSet:
     links: tuple[str, ...] = ()
     records: Records = attrs.field(factory=Records)
     observed: "RuleSet | None" = None
+    source_files: tuple[Origin, ...] = attrs.field(default=(), eq=False, repr=False)
 
     @property
     def modes(self) -> frozenset[str]:
@@ -63,4 +65,5 @@ class RuleSet:
             unmatched=self.unmatched,
             unmatched_source=self.unmatched_source,
             observed=self.observed and self.observed.policy(has_disk=has_disk),
+            source_files=self.source_files,
         )

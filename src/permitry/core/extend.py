@@ -56,6 +56,7 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
         "reader": reader,
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
+        "source_files": sum((getattr(each, "source_files", ()) for each in every), ()),
     }
 
 

@@ -51,10 +51,6 @@ class Listing:
         return fold("/\0".join((*self.names, "")))
 
 
-def _know_nothing() -> None:
-    return None
-
-
 @attrs.frozen
 class Place:
     """A path as a call names it, and where it may lead.
@@ -84,7 +80,7 @@ class Place:
     look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
     is_around: bool = attrs.field(default=False, kw_only=True)
     ends: tuple[str, ...] = attrs.field(default=(), kw_only=True)
-    made: Callable[[], Listing | None] = attrs.field(default=_know_nothing, kw_only=True, eq=False, repr=False)
+    made: Callable[[], Listing | None] = attrs.field(default=lambda: None, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import attrs
 
@@ -40,11 +40,11 @@ from permitry.core.origin import Origin
 from permitry.core.rule import ActionReader, AnyRule, Request
 from permitry.core.shared import SideEffects
 from permitry.core.source import Lists, RuleSource
-from permitry.core.spec import ToolSpec
+from permitry.core.spec import Specs, ToolSpec
 from permitry.core.version import digest_rules
 from permitry.errors import RuleError
 
-__all__ = ["AuthorizationPolicy", "Specs"]
+__all__ = ["AuthorizationPolicy"]
 
 
 def evaluate(request: Request, rules: Phases) -> Decision:
@@ -67,13 +67,6 @@ def evaluate(request: Request, rules: Phases) -> Decision:
 Added = TypeVar("Added", bound=RuleSource | Lists)
 _NOTHING_LEFT = SideEffects()
 _Asked: TypeAlias = "tuple[AuthorizationPolicy, Request, Phases]"
-
-
-class Specs(Protocol):
-    """Declarations of tools by name: a registry, or a mapping."""
-
-    def get(self, name: str, /) -> ToolSpec | None:
-        """Return the declaration of the tool, or None."""
 
 
 def _read_only(value: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
@@ -101,6 +94,7 @@ class AuthorizationPolicy:
     asked by its `others` too; of decisions by it and its `doubtful` one the stricter counts. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. `with_rules` adds rules and keeps these.
     `observed` is the policy as it would be with rules that are observed: it is asked by `would`, and decides nothing.
+    `source_files` are the rule files behind it, for those who keep records.
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, for a duplicate id, and for a rule that
     relies on a label or a budget that no flow keeps. `ValueError` for another `unmatched`.
@@ -115,6 +109,7 @@ class AuthorizationPolicy:
     )
     unmatched_source: str | None = attrs.field(default=None, kw_only=True, eq=False)
     observed: "AuthorizationPolicy | None" = attrs.field(default=None, kw_only=True, repr=False)
+    source_files: tuple[object, ...] = attrs.field(default=(), kw_only=True, repr=False, eq=False)
     _cache: DecisionCache = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
@@ -152,6 +147,7 @@ class AuthorizationPolicy:
             unmatched=self.unmatched,
             unmatched_source=self.unmatched_source,
             observed=self.observed,
+            source_files=self.source_files,
         ), ()
 
     @property

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import attrs
 
@@ -14,7 +14,7 @@ from permitry.core.call import PayloadKind, check_tool_name
 from permitry.core.json_values import JsonValue, canonical_json, freeze_object, mutable
 from permitry.errors import CallError
 
-__all__ = ["TRAIT_SELECTORS", "ArgumentRole", "Misshapen", "ToolSpec", "ToolTraits", "names_of", "values_of"]
+__all__ = ["TRAIT_SELECTORS", "ArgumentRole", "Misshapen", "Specs", "ToolSpec", "ToolTraits", "names_of", "values_of"]
 
 TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
 """What a rule may write in place of the name of a tool: what it is known to do."""
@@ -293,3 +293,10 @@ def _inside(origin: str, value: "JsonValue | Misshapen", step: str, *, may_lack:
             yield f"{origin}.{step}", Misshapen(None)
     else:
         yield origin, Misshapen(value)
+
+
+class Specs(Protocol):
+    """Declarations of tools by name: a registry, or a mapping."""
+
+    def get(self, name: str, /) -> ToolSpec | None:
+        """Return the declaration of the tool, or None."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 
-from permitry.audit.recorder import decision_fields, record_start
+from permitry.audit.recorder import decision_fields
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
@@ -19,15 +19,21 @@ _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the use
 _WORDED_BY_TOOL = (Cause.MISFIT, Cause.UNAVAILABLE)
 
 
-def record(
-    parts: Parts, event: str, call: ToolCall, details: Mapping[str, object], *, is_started: bool = False
-) -> bool:
-    """Record the event, and the start with it if `is_started`; return whether that worked: else it must not run."""
+def record(parts: Parts, event: str, call: ToolCall, details: Mapping[str, object], case: Case | None = None) -> bool:
+    """Record the event; return whether that worked: else the call must not run.
+
+    With the `case` of a decision, the start as well if it is started, and the rules first where the recorder keeps any.
+    """
+    recorder = parts.recorder
     try:
-        if is_started:
-            record_start(parts.recorder, call, details)
+        if case is not None and hasattr(recorder, "keep_policy"):
+            recorder.keep_policy(case.decision.policy_version, parts.policy, case.context)
+        if case is not None and case.is_started and hasattr(recorder, "together"):
+            with recorder.together():
+                recorder.record(event, call, **details)
+                recorder.record("started", call)
         else:
-            parts.recorder.record(event, call, **details)
+            recorder.record(event, call, **details)
     except Exception as error:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
         _LOG.warning("`%s` of a call of `%s` could not be recorded: %s", event, call.tool, safe_str(error))
         return False
@@ -40,7 +46,7 @@ def record_decision(case: Case, parts: Parts, *, is_edited: bool = False) -> boo
     details["arguments"] = case.call.to_dict()
     details["edited"] = is_edited
     details["tool_digest"] = digest_of(case.spec)
-    return record(parts, "decided", case.call, details)
+    return record(parts, "decided", case.call, details, case._replace(is_started=False))
 
 
 def refuse(case: Case, parts: Parts, decision: Decision, cause: Cause) -> Blocked:

@@ -39,6 +39,11 @@ class ChainedRecord(NamedTuple):
     body: str
     hash: bytes
 
+    @property
+    def head(self) -> Head:
+        """The end of the chain behind it."""
+        return Head(self.number, self.hash)
+
 
 def link(head: Head, body: str) -> ChainedRecord:
     """Return the record that comes after `head`."""

@@ -1,31 +1,25 @@
 """Records in the tables of a database, in one chain: what SQLite and PostgreSQL do alike."""
 
-import abc
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import attrs
 
 from permitry.errors import StoreError
 from permitry.store.chain import HIGHEST, BrokenChainError, ChainedRecord, Head, check_chain, link
-from permitry.store.group_commit import GroupCommit, PendingWrite
+from permitry.store.group_commit import PendingWrite
 from permitry.store.migrations import NAMES
-from permitry.store.store import Database
+from permitry.store.policies import PolicyTables, PolicyUses
+from permitry.store.tables import Connection, read_head
 
-__all__ = ["ChainedStore", "Store", "read_head"]
-
-
-class _Closable(Protocol):
-    def close(self) -> object: ...
+__all__ = ["ChainedStore", "Store"]
 
 
-Connection = TypeVar("Connection", bound=_Closable)
 _EVER = "", "~"
 _BEFORE = "SELECT first - 1, before FROM chain"
 _HEAD = "SELECT number, hash FROM chain"
@@ -39,7 +33,7 @@ _NOT_OURS: list[object] = []
 
 
 @attrs.define(eq=False)
-class ChainedStore(GroupCommit, Database, Generic[Connection]):
+class ChainedStore(PolicyTables[Connection]):
     """Records, each a JSON object, in a table `record`, and the end of their chain in a table `chain`.
 
     Thread-safe, and safe in several processes. All raise `StoreError` where they fail. Queries have `?` for values.
@@ -70,30 +64,6 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
             self._connection = None
         return self._connection
 
-    @abc.abstractmethod
-    def _translate_errors(self, what: str) -> AbstractContextManager[None]:
-        """Turn the errors of the database into a `StoreError` that begins with `what`."""
-
-    @abc.abstractmethod
-    def _read_snapshot(self) -> AbstractContextManager[Connection]:
-        """Yield a connection that sees the store as it is now, whatever is added meanwhile."""
-
-    @abc.abstractmethod
-    def _lock_chain(self) -> AbstractContextManager[tuple[Connection, Head]]:
-        """Yield a connection and the end of the chain, for a transaction that no one else moves it in."""
-
-    @abc.abstractmethod
-    def _rows(self, connection: Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        """Run a query, and yield its rows as they are read."""
-
-    @abc.abstractmethod
-    def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> int:
-        """Run a statement that gives no rows, and return how many it changed."""
-
-    @abc.abstractmethod
-    def _add(self, connection: Connection, records: Sequence[ChainedRecord]) -> None:
-        """Write records behind the last one, and the new end of the chain."""
-
     def _chain(self, connection: Connection) -> Iterator[ChainedRecord]:
         """Yield all records; `BrokenChainError` for one that is found by what it does not say."""
         rows = self._rows(connection, "SELECT number, body, hash FROM record ORDER BY number")
@@ -105,7 +75,7 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
             for waiting in batch:
                 for body in waiting.bodies:
                     records.append(link(head, body))
-                    head = Head(records[-1].number, records[-1].hash)
+                    head = records[-1].head
                 waiting.last = head.number
             if records:
                 self._add(connection, records)
@@ -155,24 +125,27 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         with self._read_snapshot() as connection:
             return read_head(self._rows(connection, _HEAD))
 
-    def verify(self, anchors: Sequence[Head] = ()) -> int:
-        """Return how many records there are, or raise `BrokenChainError`; `anchors` are ends it had before."""
-        left: dict[int, bytes] = {}
-        for anchor in anchors:
-            # INVARIANT: nothing that is noted later takes the place of what was noted before.
-            if left.setdefault(anchor.number, anchor.hash) != anchor.hash:
-                raise BrokenChainError(anchor.number, "it is not the one that was noted elsewhere")
+    def verify(self, anchors: Sequence[Head] = (), uses: PolicyUses | None = None) -> int:
+        """Return how many records there are, or raise `BrokenChainError`; `anchors` are ends it had before.
+
+        What these say of policies is noted in `uses`.
+        """
+        uses = PolicyUses() if uses is None else uses
+        left = _hashes_of(anchors)
 
         def match_anchors(records: Iterator[ChainedRecord]) -> Iterator[ChainedRecord]:
             for record in records:
                 if left.pop(record.number, record.hash) != record.hash:
                     raise BrokenChainError(record.number, "it is not the one that was noted elsewhere")
                 yield record
+                # Asked for only behind the hash: what was changed need not be JSON.
+                uses.take(record.number, record.body)
 
         with self._read_snapshot() as connection:
             before, end = (read_head(self._rows(connection, query)) for query in (_BEFORE, _HEAD))
             count = check_chain(match_anchors(self._chain(connection)), before, end)
             self._check_pruned(connection, before)
+            self._check_policies(connection, uses)
         for number in sorted(left):
             if number > end.number:
                 raise BrokenChainError(number, "it was noted elsewhere, and is missing")
@@ -186,22 +159,35 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         older records are `behind` one whose time a wrong clock has set too late, return how many, and the one that it
         `stopped_at`. Up to the record `through` such times keep nothing.
         """
+        uses = self._uses_that_stay(before, through)
         with self._translate_errors("cannot write to"), self._turn(), self._lock_chain() as (connection, head):
             seconds = _seconds(before)
-            counts = {
-                "records": 0,
-                "questions": self._run(connection, _CLOSED, (seconds,)),
-                "grants": self._run(connection, _ENDED, (seconds,) * 3),
-            }
-            said = json.loads(note)
+            questions = self._run(connection, _CLOSED, (seconds,))
+            grants = self._run(connection, _ENDED, (seconds,) * 3)
+            counts = {"records": 0, "questions": questions, "grants": grants}
+            said, moved = json.loads(note), list[dict[str, Any]]()
             last = self._last_before(connection, before, head, through)
             if last is not None:
-                counts["records"] = self._run(connection, "DELETE FROM record WHERE number <= ?", (last.number,))
-                self._run(connection, "UPDATE chain SET first = ?, before = ?", (last.number + 1, last.hash))
+                moved = self._forget_policies(connection, uses, last.number)
+                counts["records"] = self._forget_through(connection, last)
                 said |= {"up_to": last.number, "hash": last.hash.hex()}
             if any(counts.values()):
-                self._add(connection, [link(head, json.dumps(said | counts))])
+                self._add_with_policies(connection, head, said | counts, moved)
             return counts | self._older_behind(connection, before)
+
+    def _forget_through(self, connection: Connection, last: Head) -> int:
+        """Forget the records up to one, and return how many these were."""
+        self._run(connection, "UPDATE chain SET first = ?, before = ?", (last.number + 1, last.hash))
+        return self._run(connection, "DELETE FROM record WHERE number <= ?", (last.number,))
+
+    def _uses_that_stay(self, before: str, through: int) -> PolicyUses:
+        """Return what the records name that stay as of now: looked for first, as no one can write during a prune."""
+        uses = PolicyUses()
+        with self._read_snapshot() as connection:
+            head = read_head(self._rows(connection, _HEAD))
+            if (last := self._last_before(connection, before, head, through)) is not None:
+                self._read_uses(connection, uses, last.number)
+        return uses
 
     def _older_behind(self, connection: Connection, before: str) -> dict[str, int]:
         """Return how many older records are behind one that is not older, and the number of this one."""
@@ -234,6 +220,16 @@ Store: TypeAlias = ChainedStore[Any]
 """A store of any kind."""
 
 
+def _hashes_of(anchors: Iterable[Head]) -> dict[int, bytes]:
+    """Return the hashes of ends by their numbers. Raises: `BrokenChainError` where two of a number differ."""
+    hashes: dict[int, bytes] = {}
+    for anchor in anchors:
+        # INVARIANT: nothing that is noted later takes the place of what was noted before.
+        if hashes.setdefault(anchor.number, anchor.hash) != anchor.hash:
+            raise BrokenChainError(anchor.number, "it is not the one that was noted elsewhere")
+    return hashes
+
+
 def _placeholders(values: Sequence[object]) -> str:
     return f"({', '.join('?' * len(values))})"
 
@@ -242,11 +238,3 @@ def _seconds(time: str) -> float:
     """Return a time in seconds since 1970, one without a zone as UTC."""
     moment = datetime.fromisoformat(time)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def read_head(rows: Iterable[Any]) -> Head:
-    """Return the end of the chain that the only row of the table `chain` gives."""
-    match list(rows):
-        case [(int(number), bytes(digest))]:
-            return Head(number, digest)
-    raise StoreError("the end of the chain of records is damaged, or missing")

@@ -1,6 +1,9 @@
 """The forms that a store has had: what brings one to the next. Those that were released never change."""
 
-__all__ = ["MIGRATIONS", "NAMES", "POSTGRES"]
+__all__ = ["MIGRATIONS", "NAMES", "POSTGRES", "WITH_POLICIES"]
+
+WITH_POLICIES = 5
+"""The first form in which the rules behind a policy are kept."""
 
 NAMES = ("at", "session", "event", "call_id", "tool", "verdict", "rule")
 """What of a record can be asked for."""
@@ -45,6 +48,14 @@ def _indexes(schema: str) -> tuple[str, ...]:
     )
 
 
+def _policies(schema: str) -> tuple[str, ...]:
+    """Return what makes the tables of rule files, and of the records that say which files are those of a policy."""
+    return (
+        f"CREATE TABLE {schema}rule_file (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
+        f"CREATE TABLE {schema}policy (version TEXT PRIMARY KEY, number BIGINT NOT NULL)",
+    )
+
+
 MIGRATIONS = (
     (
         f"CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash BLOB NOT NULL, {_COLUMNS})",
@@ -55,6 +66,7 @@ MIGRATIONS = (
     _others(""),
     _counters("", "(julianday('now') - 2440587.5) * 86400.0"),
     _indexes(""),
+    _policies(""),
 )
 
 _TEXTS = ", ".join(f'{name} TEXT COLLATE "C"' for name in NAMES)
@@ -89,5 +101,6 @@ POSTGRES = (
     _others("permitry."),
     _counters("permitry.", "extract(epoch FROM clock_timestamp())::double precision"),
     _indexes("permitry."),
+    _policies("permitry."),
 )
 """The same for PostgreSQL."""

@@ -18,8 +18,9 @@ import attrs
 
 from permitry.errors import StoreError
 from permitry.store.chain import ChainedRecord, Head
-from permitry.store.chained_store import ChainedStore, read_head
+from permitry.store.chained_store import ChainedStore
 from permitry.store.migrations import MIGRATIONS
+from permitry.store.tables import read_head
 
 __all__ = ["SqliteStore"]
 

@@ -27,6 +27,7 @@ from permitry.extras import missing
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import counters_at, grants_at, ledger_at
 from permitry.guard.session import Session
+from permitry.guard.session_record import begin_session
 from permitry.store.records import recorder_at, store_at
 from permitry.undo.vault import Vault
 
@@ -108,18 +109,18 @@ def execute(options: argparse.Namespace) -> ExitCode:
         session.shared = counters_at(store)
         stack.callback(session.shared.close)
         guard = Guard(
-            reloader.loaded.policy, session, recorder=recorder, undo=Vault(user_state() / "undo"),
+            reloader.loaded.policy,
+            session,
+            recorder=recorder,
+            undo=Vault(user_state() / "undo"),
             grants=grants_at(store, principal=user_name()),
-        )  # fmt: skip
+        )
         renewal = Renewal(reloader, recorder, guard)
         gateway = Gateway(
             guard, tuple(map(Upstream, servers)), pins, wait=options.ask or _WAIT, before=renewal.require,
             ledger=_ledger(store, options.ask, is_local=address is None) if options.ask else None,
         )  # fmt: skip
-        recorder.begin(
-            workspace=session.workspace, agent=session.agent, principal=user_name(), mode=session.mode, template=None,
-            rules=reloader.loaded.rules.files, policy_version=guard.policy.version,
-        )  # fmt: skip
+        begin_session(guard, recorder, principal=user_name())
         if address is None:
             if sys.stdin.isatty():
                 tell(["waiting for an MCP client on this terminal; clients start this command by themselves"])

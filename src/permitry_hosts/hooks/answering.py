@@ -19,6 +19,7 @@ from permitry.guard.case import asker_of
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
 from permitry.guard.session import Session
+from permitry.guard.session_record import begin_session
 from permitry.store.questions import StoredQuestions
 from permitry_hosts.hooks.asking import HostLedger, HostRequests
 from permitry_hosts.hooks.hearing import heard_file, note, recall
@@ -223,6 +224,7 @@ def _decide(host: Host, event: Event, options: Options) -> Effect | Ask:
         )  # fmt: skip
         with locked(user_state() / "hooks", session.id) as notes:
             recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
+            notes.begin_once(options.places.record, lambda: begin_session(guard, recorder))
             with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
                 effect = _answer(guard, event, read, options)
     if recorder.failure:

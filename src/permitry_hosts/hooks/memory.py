@@ -5,7 +5,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import attrs
@@ -18,6 +18,7 @@ from permitry.guard.session import Session
 __all__ = ["Notes", "locked"]
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+_MOST_MARKS = 1024 * 1024
 
 
 @attrs.frozen
@@ -27,6 +28,19 @@ class Notes:
     path: Path
     calls: tuple[tuple[Ran, frozenset[str]], ...]
     _file: int
+
+    def begin_once(self, record: str, begin: Callable[[], object]) -> None:
+        """Have recorded that the session begins, unless an earlier hook did that in the record of this name.
+
+        Raises: what `begin` raises; `OSError`.
+        """
+        # A name may have a password in it.
+        mark = hashlib.sha256(record.encode("utf-8", "surrogateescape")).hexdigest()
+        with opened(self.path.with_suffix(".begun"), _FLAGS) as file:
+            if mark in os.pread(file, _MOST_MARKS, 0).decode().split():
+                return
+            begin()
+            os.write(file, f"{mark}\n".encode())
 
     @contextlib.contextmanager
     def remembered(self, session: Session, *, is_read: bool = False) -> Iterator[None]:

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from permitry.cli.inputs import add_rules_option, add_tools_option, number_lines, open_lines, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import default_to_read
@@ -131,9 +133,8 @@ def _replay(options: argparse.Namespace, name: str, *, watch: Callable[[Iterable
     here = given or str(Path.cwd())
     if _has_decisions(name):
         records = watch(records_at(name, RecordFilter()))
-        return replay_record(
-            records, policy, against, name=record_name(name), circumstances=circumstances_from(options, here)
-        )
+        known = attrs.evolve(circumstances_from(options, here), name=record_name(name))
+        return replay_record(records, policy, against, circumstances=known)
     with open_lines(name) as stream:
         return replay(
             watch(number_lines(stream)),

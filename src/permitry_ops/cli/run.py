@@ -34,6 +34,7 @@ from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError, StoreError
 from permitry.guard.ledgers import counters_at, grants_at, ledger_at
 from permitry.guard.session import Session
+from permitry.guard.session_record import begin_session
 from permitry.handler import ToolHandler
 from permitry.store.chained_store import Store
 from permitry.store.records import is_address, record_name, recorder_at, store_at
@@ -140,15 +141,7 @@ def _guard(
     if sys.stderr.isatty() and not options.json:
         registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler
-    recorder.begin(
-        workspace=session.workspace,
-        agent=session.agent,
-        principal=options.principal,
-        mode=session.mode,
-        template=options.template,
-        attended=session.attended,
-        rules=rules.files, policy_version=handler.policy.version,
-    )  # fmt: skip
+    begin_session(handler.guard, recorder, principal=options.principal)
     if answers is not None:
         handler.channel = answers
     elif terminal is not None:

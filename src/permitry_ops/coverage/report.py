@@ -94,9 +94,8 @@ def _read_sessions(names: Sequence[str], decider: Decider) -> list[Probe]:
 def _replay_record(name: str, sessions: SessionProbes) -> None:
     policy, rules = sessions.decider.policy, sessions.decider.rules
     records = records_at(name, RecordFilter())
-    known = Circumstances(str(Path.cwd()), rules.templates)
-    named = record_name(name)
-    replay_record(records, policy, name=named, circumstances=known, watch=sessions.watch)
+    known = Circumstances(str(Path.cwd()), rules.templates, name=record_name(name))
+    replay_record(records, policy, circumstances=known, watch=sessions.watch)
 
 
 def _replay_messages(name: str, sessions: SessionProbes) -> None:

@@ -31,7 +31,7 @@ class Opening:
     """One way in which a rule lets more through: `what` it does, and the condition that makes the difference.
 
     `unsolved`: what differs and is not searched for, so that no proof is possible. `context` is that of every call.
-    `meaning` is all of what differs, as it was and as it is.
+    `meaning` is all of what differs, as it was and as it is. `rule` is the one, as it matches in this way.
     """
 
     rule_id: str
@@ -42,6 +42,7 @@ class Opening:
     unsolved: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     context: Mapping[str, Any] = attrs.field(factory=dict, kw_only=True)
     meaning: str = attrs.field(default="", kw_only=True, repr=False)
+    rule: ConfiguredRule | None = attrs.field(default=None, kw_only=True, repr=False)
 
 
 def find_openings(old: Side, new: Side) -> Iterator[Opening]:
@@ -89,8 +90,9 @@ def _permits_more(rule: ConfiguredRule, earlier: ConfiguredRule | None, *, asks:
     is_same = earlier is not None and earlier.effect is rule.effect
     unsolved = () if rule.effect is Verdict.ALLOW else ("what is asked where nothing else matches",)
     is_moved = is_same and earlier is not None and _is_earlier(rule, earlier, asks=asks)
-    for condition, way in differences(rule, earlier if is_same and not is_moved else None):
-        yield Opening(rule.id, "permits more", "priority" if is_moved else condition, way, unsolved=unsolved)
+    for condition, way, own in differences(rule, earlier if is_same and not is_moved else None):
+        name = "priority" if is_moved else condition
+        yield Opening(rule.id, "permits more", name, way, unsolved=unsolved, rule=own)
     if is_same and earlier is not None:
         yield from _limit_less(Opening(rule.id, "permits more", "", ()), rule, earlier, rule)
 
@@ -110,8 +112,9 @@ def _restricts_less(rule: ConfiguredRule, later: ConfiguredRule | None) -> Itera
     what = "asks less" if rule.effect is Verdict.CONFIRM else "blocks less"
     # One with a budget restricts once that is spent.
     context, unsolved = exhaust(rule)
-    for condition, way in differences(rule, later if is_same else None):
-        yield Opening(rule.id, what, condition, way, is_restriction=True, context=context, unsolved=unsolved)
+    opening = Opening(rule.id, what, "", (), is_restriction=True, context=context, unsolved=unsolved)
+    for condition, way, own in differences(rule, later if is_same else None):
+        yield attrs.evolve(opening, condition=condition, way=way, rule=own)
     if is_same and later is not None:
         yield from _limit_less(Opening(rule.id, what, "", (), is_restriction=True), rule, rule, later)
 
@@ -130,8 +133,8 @@ def _limit_less(
     if later.scope.when.runs_any and not earlier.scope.when.runs_any:
         fields.append(("runs_any", {}, ("`runs_any`",)))
     for name, context, unsolved in fields:
-        for _, way in differences(rule) if context or unsolved else ():
-            yield attrs.evolve(opening, condition=name, way=way, context=context, unsolved=unsolved)
+        for _, way, own in differences(rule) if context or unsolved else ():
+            yield attrs.evolve(opening, condition=name, way=way, context=context, unsolved=unsolved, rule=own)
 
 
 def _lists_of(rule: ConfiguredRule) -> object:

@@ -4,20 +4,21 @@ import hashlib
 import json
 import shlex
 import time
-import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from permitry.core.decision import Decision
-from permitry.errors import PermitryError, count
+from permitry.errors import count
+from permitry.rules.configured import ConfiguredRule
+from permitry_ops.diff.accepted import Accepted
 from permitry_ops.diff.search import Answer, Search, Witness
 from permitry_ops.diff.side import Line
 from permitry_ops.diff.sources import Loaded
 
-__all__ = ["ASSUMPTIONS", "Accepted", "Change", "Report", "Unproven", "compare", "read_accepted"]
+__all__ = ["ASSUMPTIONS", "Change", "Finding", "Report", "Unproven", "compare"]
 
 ASSUMPTIONS = (
     "a call that does several things is allowed where each of them is",
@@ -30,12 +31,14 @@ _LEAST_DIGITS = 12
 
 
 @attrs.frozen
-class _Finding:
+class Finding:
     """One way in which a rule changes what is decided: what it does, and by which condition."""
 
     rule_id: str
     what: str
     condition: str
+    rule: ConfiguredRule | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
+    """The rule, as it matches in this way."""
 
     @property
     def title(self) -> str:
@@ -44,7 +47,7 @@ class _Finding:
 
 
 @attrs.frozen
-class Change(_Finding):
+class Change(Finding):
     """A way with a call that shows it, and the places of the rules that decided.
 
     `command` decides the call, to paste. `digest` is that of all that differs, so that one of two rules that widen in
@@ -79,7 +82,7 @@ class Change(_Finding):
 
 
 @attrs.frozen
-class Unproven(_Finding):
+class Unproven(Finding):
     """A way in which a rule may permit more, and why it is not known."""
 
     why: tuple[str, ...]
@@ -87,15 +90,6 @@ class Unproven(_Finding):
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         return {"rule": self.rule_id, "what": self.what, "condition": self.condition, "why": list(self.why)}
-
-
-@attrs.frozen
-class Accepted:
-    """A widening that is wanted."""
-
-    digest: str
-    by: str
-    why: str
 
 
 @attrs.frozen
@@ -114,6 +108,11 @@ class Report:
     def to_accept(self) -> tuple[Change, ...]:
         """The widenings that are not accepted."""
         return tuple(each for each in self.wider if not each.accepted_by)
+
+    @property
+    def ways(self) -> tuple[Finding, ...]:
+        """All ways in which more is allowed, or may be."""
+        return *self.wider, *self.unproven
 
     @property
     def head(self) -> str:
@@ -164,7 +163,7 @@ def compare(
         attrs.evolve(each, accepted_by=known.get(each.digest, "")) for each in _changes(answers, old, new, workspace)
     ]
     unproven = (
-        Unproven(each.opening.rule_id, each.opening.what, each.opening.condition, each.why)
+        Unproven(each.opening.rule_id, each.opening.what, each.opening.condition, each.why, rule=each.opening.rule)
         for each in answers
         if each.why
     )
@@ -198,7 +197,7 @@ def _changes(answers: Iterable[Answer], old: Loaded, new: Loaded, workspace: str
             command = command_of(witness.line, workspace)
             own = opening.rule_id, opening.what, opening.condition
             digest = _digest(*own, opening.meaning, *opening.unsolved)
-            change = Change(*own, witness, *places, command, digest)
+            change = Change(*own, witness, *places, command, digest, rule=opening.rule)
             found.setdefault((opening.rule_id, opening.condition, command), change)
     return list(found.values())
 
@@ -227,29 +226,3 @@ def _show(decision: Decision, place: str) -> str:
 
 def _decision(decision: Decision, place: str) -> dict[str, Any]:
     return {"verdict": decision.verdict.value, "rule": decision.rule_id, "source": place or None}
-
-
-def read_accepted(path: Path) -> Sequence[Accepted]:
-    """Return the widenings that a file accepts, each an `[[accept]]` with `digest`, `by` and `why`.
-
-    Raises: `PermitryError` that names the place.
-    """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PermitryError(f"`{path}` cannot be read: {error}") from error
-    entries = data.get("accept", [])
-    if set(data) - {"accept"} or not isinstance(entries, list):
-        raise PermitryError(f"`{path}`: it has nothing but tables `[[accept]]`")
-    return [_read_entry(entry, number, path) for number, entry in enumerate(entries, 1)]
-
-
-def _read_entry(entry: object, number: int, path: Path) -> Accepted:
-    keys = {"digest", "by", "why"}
-    if (
-        isinstance(entry, dict)
-        and set(entry) == keys
-        and all(isinstance(entry[key], str) and entry[key] for key in keys)
-    ):
-        return Accepted(**entry)
-    raise PermitryError(f"`{path}`, `[[accept]]` {number}: it has `digest`, `by` and `why`, each a text")

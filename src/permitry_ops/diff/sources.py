@@ -1,5 +1,6 @@
 """What `permitry diff` compares: rule files, shipped sets, folders, and files as a revision of git has them."""
 
+import contextlib
 import functools
 import re
 import shutil
@@ -11,17 +12,21 @@ from tempfile import TemporaryDirectory
 
 import attrs
 
+from permitry.cli.audit_policy import find_policy
 from permitry.config.catalogue import PREFIX
 from permitry.config.layers import find_layers
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
+from permitry.config.recorded import origins_on_record
 from permitry.config.ruleset import RuleSet
 from permitry.errors import PermitryError
+from permitry.store.records import store_at
 from permitry_ops.diff.side import Side
 
 __all__ = ["Loaded", "load"]
 
 _GIT = "git:"
+_AUDIT = "audit:"
 _SHIPPED = re.compile(rb'"permitry:([a-z-]+)"')
 
 
@@ -50,12 +55,15 @@ class Loaded:
 
 
 @contextmanager
-def load(name: str) -> Iterator[Loaded]:
-    """Give the rules of a file, a shipped set, a folder, or `git:REVISION:PATH`.
+def load(name: str, store: str = "") -> Iterator[Loaded]:
+    """Give the rules of a file, a shipped set, a folder, `git:REVISION:PATH`, or `audit:VERSION` as a store has them.
 
     A folder is a project, with all layers in force there, where it has rules in `.permitry`; otherwise all of its rule
     files count. Raises: `ConfigError` with every problem of every file; `PermitryError` where git has no such thing.
     """
+    if name.startswith(_AUDIT):
+        yield Loaded(load_rules(_origins_in(store, name.removeprefix(_AUDIT))))
+        return
     if not name.startswith(_GIT):
         yield Loaded(load_rules(_origins(name)))
         return
@@ -66,6 +74,14 @@ def load(name: str) -> Iterator[Loaded]:
         top = Path(folder).resolve()
         _check_out(revision, top)
         yield Loaded(load_rules(_origins(str(top / path), shown=name)), f"{top}/", f"{revision}:")
+
+
+def _origins_in(store: str, version: str) -> list[Origin]:
+    with contextlib.closing(store_at(store, is_read_only=True)) as opened:
+        policy = find_policy(opened, version)
+    if not policy.files:
+        raise PermitryError(f"the policy `{policy.version}` was made in code, without a rule file")
+    return origins_on_record(policy.files)
 
 
 def _origins(name: str, shown: str = "") -> list[Origin]:

@@ -147,23 +147,26 @@ def _needs_of(rule: ConfiguredRule) -> tuple[bool, Scope, Match]:
     return rule.effect is Verdict.ALLOW, rule.scope, need_of(rule.effect)
 
 
-def differences(wider: ConfiguredRule, narrower: ConfiguredRule | None = None) -> Iterator[tuple[str, Way]]:
-    """Yield the ways in which one rule matches and another does not, after the condition that makes the difference.
+def differences(
+    wider: ConfiguredRule, narrower: ConfiguredRule | None = None
+) -> Iterator[tuple[str, Way, ConfiguredRule]]:
+    """Yield the ways in which one rule matches and another does not.
 
-    Of patterns and selectors, each that only the wider rule has is a way by itself.
+    Before each comes the condition that makes the difference, behind it the rule. Of patterns and selectors, each that
+    only the wider rule has is a way by itself, of a rule that has no other.
     """
     if narrower is None or (wider.effect is Verdict.ALLOW and _kinds_of(wider) != _kinds_of(narrower)):
         # With another kind of patterns a permission is about other actions.
         name = "" if narrower is None else " and ".join(_kinds_of(wider))
         for each in _split(wider, None):
-            yield from ((name, way) for way in ways_to_match(each))
+            yield from ((name, way, each) for way in ways_to_match(each))
         return
     for miss in ways_to_miss(narrower):
         name = miss[0].name if len(miss) == 1 and not miss[0].is_wanted else f"unless.{miss[0].name}"
         for each in _split(wider, miss):
             for match in ways_to_match(each):
                 if not are_contrary(way := (*match, *miss)):
-                    yield name, way
+                    yield name, way, each
 
 
 def _split(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:

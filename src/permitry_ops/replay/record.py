@@ -50,11 +50,12 @@ class Unjudged(enum.StrEnum):
 
 @attrs.frozen
 class Circumstances:
-    """What is known besides the record: templates and declared tools by name, and a workspace where it has none."""
+    """What is known besides the record: templates and tools by name, a workspace where it has none, its own name."""
 
     workspace: str | None = None
     templates: Mapping[str, Template] = MappingProxyType({})
     tools: Mapping[str, ToolSpec] = MappingProxyType({})
+    name: str = "-"
 
     def spec_of(self, record: Mapping[str, Any]) -> ToolSpec | None:
         """Return the declaration that the tool of a call had then, if it is known."""
@@ -96,16 +97,16 @@ def replay_record(
     policy: AuthorizationPolicy,
     against: AuthorizationPolicy | None = None,
     *,
-    name: str = "-",
     circumstances: Circumstances = Circumstances(),
     watch: Watch | None = None,
+    make: Callable[[], Tally] = Tally,
 ) -> Tally:
     """Return what a policy says of recorded calls, and what differs from then, or from `against`.
 
     A call counts as having run where it was permitted then, and is not blocked now. `watch` is
-    given each call.
+    given each call, and `make` returns what counts.
     """
-    tally, begun = Tally(), time.perf_counter()
+    tally, name, begun = make(), circumstances.name, time.perf_counter()
     sessions: OrderedDict[str, _Kept] = OrderedDict()
     for record in records:
         place, known = f"{name}:{record.get('number')}", str(record.get("session"))

@@ -117,11 +117,11 @@ def test_a_handler_keeps_its_record_in_a_store(tmp_path: Path) -> None:
     handler.begin(ToolCall("look", {"password": "x"}, call_id="c1"))
     recorder.reloaded(added={})
     lines = [json.loads(record.body) for record in store.records()]
-    assert [line["event"] for line in lines] == ["session", "decided", "reloaded"]
+    assert [line["event"] for line in lines] == ["session", "policy", "decided", "reloaded"]
     assert {(line["at"], line["session"]) for line in lines} == {("2026-11-23T10:00:00.000+00:00", "s1")}
-    assert lines[1]["arguments"] == {"password": "[redacted]"}
-    assert [record.number for record in store.records(equal={"call_id": ("c1",)})] == [2]
-    assert store.verify() == 3
+    assert lines[2]["arguments"] == {"password": "[redacted]"}
+    assert [record.number for record in store.records(equal={"call_id": ("c1",)})] == [3]
+    assert store.verify() == 4
 
 
 def test_what_the_store_cannot_keep_is_not_recorded(tmp_path: Path) -> None:

@@ -344,7 +344,7 @@ def test_what_lost_its_trust_while_it_was_read_is_not_kept(cache: RuleCache, pro
 
 def test_nothing_is_kept_for_an_admin(cache: RuleCache, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever writes to the user's folders, seen or unseen, changes none of the admin's rules."""
-    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    monkeypatch.setattr("permitry.config.named.writable_by_others", lambda _: None)
     origins = [Origin("permitry:base"), Origin(str(file), is_admin=True)]
     assert cache.load(origins) == load_rules(origins)
     assert cache.kept(origins) is None

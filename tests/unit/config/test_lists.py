@@ -32,7 +32,7 @@ LAYERS = {
 @pytest.fixture(autouse=True)
 def _texts_as_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a text for a file of its layer: one that only root could have written, or that is in the project."""
-    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    monkeypatch.setattr("permitry.config.named.writable_by_others", lambda _: None)
     monkeypatch.setattr("permitry.config.load.out_of_bounds", lambda *_: None)
 
 

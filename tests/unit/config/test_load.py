@@ -12,7 +12,7 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-import permitry.config.load
+import permitry.config.named
 from permitry.conditions.template import TemplateCondition
 from permitry.config.build import DEEPEST
 from permitry.config.catalogue import list_shipped
@@ -388,20 +388,20 @@ def test_only_an_admin_origin_may_use_the_first_hundred_priorities(
     write("b.toml", _file(_rule("b", "allow", "priority = 0")))
     name = write("a.toml", _file(_rule("a", "allow", "priority = 99"), extends='"b.toml"')).name
     assert len(_problems(Origin(name))) == 2
-    monkeypatch.setattr(permitry.config.load, "writable_by_others", lambda _: None)
+    monkeypatch.setattr(permitry.config.named, "writable_by_others", lambda _: None)
     assert len(load_rules([Origin(name, is_admin=True)]).rules) == 2
 
 
 def test_a_file_of_an_admin_that_others_may_write_is_a_problem(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is read, not even what it extends."""
-    monkeypatch.setattr(permitry.config.load, "writable_by_others", lambda _: "open to all")
+    monkeypatch.setattr(permitry.config.named, "writable_by_others", lambda _: "open to all")
     name = write("a.toml", "no TOML").name
     assert _problems(Origin(name, is_admin=True)) == [("a.toml", 0, "open to all")]
 
 
 def test_a_shipped_set_of_an_admin_is_not_checked_for_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shipped sets belong to whoever installed permitry, as its code does."""
-    monkeypatch.setattr(permitry.config.load, "writable_by_others", lambda _: "open to all")
+    monkeypatch.setattr(permitry.config.named, "writable_by_others", lambda _: "open to all")
     assert load_rules([Origin("permitry:coding-agent", is_admin=True)]).templates
 
 

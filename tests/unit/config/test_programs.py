@@ -92,7 +92,7 @@ def test_a_record_that_is_not_trusted_only_restricts(write: Write) -> None:
 
 def test_of_two_layers_the_more_trusted_record_counts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other one is dropped with a notice; the files load in any order."""
-    monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
+    monkeypatch.setattr("permitry.config.named.writable_by_others", lambda _: None)
     user = write("user.toml", _TREE)
     admin = Origin(write("admin.toml", '[program.tc]\ndoes = "network"\n').name, is_admin=True)
     for origins in ([user, admin], [admin, user]):

@@ -24,10 +24,9 @@ def record_call(case: Case, parts: Parts) -> Step:
         details["would"] = {"verdict": would.verdict.value, "rule": would.rule_id}
     # What is kept first is recorded in between.
     is_at_once = case.runs and decision.verdict is _ALLOW and not decision.keeps
-    is_started = is_at_once and waits_for_disk(parts.recorder)
-    if not record(parts, "decided", call, details, is_started=is_started):
-        return not_recorded(case)
-    return case._replace(is_started=True) if is_started else case
+    if is_at_once and waits_for_disk(parts.recorder):
+        case = case._replace(is_started=True)
+    return case if record(parts, "decided", call, details, case) else not_recorded(case)
 
 
 def record_answer(case: Case, parts: Parts) -> Step:

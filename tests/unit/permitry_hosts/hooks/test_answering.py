@@ -263,7 +263,8 @@ def test_every_decision_is_recorded_with_session_and_agent(replied: Answer, reco
     """The ids of calls repeat between an agent and its sub-agents."""
     for agent in ({}, {"agent_id": "a7", "agent_type": "reviewer"}):
         replied("claude-code", {**command("claude-code", "npm publish"), **agent})
-    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    begun, *lines = [json.loads(line) for line in record.read_text().splitlines()]
+    assert (begun["event"], begun["session"]) == ("session", "claude-code:s1")
     assert [(line["session"], line["call_id"], line["verdict"]) for line in lines] == [
         ("claude-code:s1", "toolu_1", "block"),
         ("claude-code:s1", "a7/toolu_1", "block"),

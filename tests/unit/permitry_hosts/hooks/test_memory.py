@@ -1,5 +1,6 @@
 """What one hook has noted, the next one of the session knows."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.shared import SideEffects
-from permitry.errors import PermitryError
+from permitry.errors import AuditError, PermitryError
 from permitry.guard.session import Session
 from permitry_hosts.hooks.memory import locked
 
@@ -72,3 +73,22 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     path.symlink_to("other")
     with pytest.raises(OSError, match="symbolic links"):
         _next(tmp_path)
+
+
+def test_a_session_begins_once_in_each_record(tmp_path: Path) -> None:
+    """What could not be recorded is tried again; the name of a record is not written down."""
+    begun: list[str] = []
+
+    def begin(record: str, *, fails: bool = False) -> None:
+        with locked(tmp_path, "s1") as notes, contextlib.suppress(AuditError):
+            notes.begin_once(record, lambda: _fail() if fails else begun.append(record))
+
+    begin("a.db", fails=True)
+    for record in ("a.db", "postgresql://ann:secret@host/b", "a.db", "postgresql://ann:secret@host/b"):
+        begin(record)
+    assert begun == ["a.db", "postgresql://ann:secret@host/b"]
+    assert not any("secret" in path.read_text() for path in tmp_path.iterdir())
+
+
+def _fail() -> None:
+    raise AuditError("no disk")

@@ -56,7 +56,8 @@ def _is_denied(reply: Reply, problem: str) -> bool:
 
 
 def _events(name: str | Path) -> list[str]:
-    return [each["event"] for each in records_at(name, RecordFilter())]
+    """Return what is on record about calls."""
+    return [each["event"] for each in records_at(name, RecordFilter()) if "call_id" in each]
 
 
 def test_the_record_is_in_the_store_of_the_user(hook: Hook, home: Path) -> None:
@@ -65,8 +66,24 @@ def test_the_record_is_in_the_store_of_the_user(hook: Hook, home: Path) -> None:
     assert "deny" in hook("rm a").out
     assert _events(home / "permitry.db") == ["decided", "decided"]
     with closing(SqliteStore(home / "permitry.db")) as store:
-        assert store.verify() == 2
+        assert store.verify() == 4
     assert not (home / "audit.jsonl").exists()
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_session_and_its_rules_are_on_record_once(hook: Hook, home: Path, is_kept: bool) -> None:  # noqa: FBT001 -- a fixture
+    """As a process of its own has it, and as the resident."""
+    stores = Stores(is_kept=is_kept)
+    for text in ("make", "rm a", "make b"):
+        hook(text, stores=stores)
+    stores.close()
+    records = list(records_at(home / "permitry.db", RecordFilter()))
+    assert [each["event"] for each in records] == ["policy", "session", "decided", "decided", "decided"]
+    session = records[1]
+    assert (session["session"], session["workspace"]) == ("claude-code:s1", "/home/ann/project")
+    assert records[0]["files"][0]["name"] == str(home.parents[1] / "rules.toml")
+    assert records[0]["code_rules"] == ["protect-own-files", "protect-resident"]
+    assert {each["policy_version"] for each in records} == {records[0]["policy_version"]}
 
 
 def test_another_store_may_be_named(hook: Hook, home: Path, tmp_path: Path) -> None:

@@ -2,13 +2,10 @@
 
 import json
 import shlex
-from pathlib import Path
-
-import pytest
 
 from permitry.config.load import load_rules
-from permitry.errors import PermitryError
-from permitry_ops.diff.report import Accepted, Report, command_of, compare, read_accepted
+from permitry_ops.diff.accepted import Accepted
+from permitry_ops.diff.report import Report, command_of, compare
 from permitry_ops.diff.sources import Loaded
 
 WORKSPACE = "/permitry-diff/workspace"
@@ -63,13 +60,3 @@ def test_a_command_is_one_to_paste() -> None:
     assert command_of(line).startswith("permitry check --call '{")
     assert command_of({**line, "context": {}} | {"name": "look"}, "/srv/shop").endswith(" --workspace /srv/shop")
     assert command_of({"name": "run_shell", "arguments": {"command": "-x"}}) == "permitry check --command=-x"
-
-
-def test_accepted_widenings_are_read(tmp_path: Path) -> None:
-    """Each with who wants it."""
-    path = tmp_path / "accepted.toml"
-    path.write_text('[[accept]]\ndigest = "ab"\nby = "Ada"\nwhy = "wanted"\n')
-    assert read_accepted(path) == [Accepted("ab", "Ada", "wanted")]
-    path.write_text("accept = 1")
-    with pytest.raises(PermitryError, match="nothing but tables"):
-        read_accepted(path)

@@ -42,8 +42,8 @@ def test_each_pattern_that_was_added_is_a_way() -> None:
     one = rule_of('effect = "allow"', 'when.command = ["git *"]')
     two = rule_of('effect = "allow"', 'when.command = ["git *", "make *", "npm *"]')
     found = list(differences(two, one))
-    assert [name for name, _ in found] == ["command", "command"]
-    assert [way[0].part.each[0].text for _, way in found] == ["make *", "npm *"]  # type: ignore[union-attr]  # patterns
+    assert [name for name, _, _ in found] == ["command", "command"]
+    assert [way[0].part.each[0].text for _, way, _ in found] == ["make *", "npm *"]  # type: ignore[union-attr]  # patterns
     assert list(differences(one, two)) == []
 
 

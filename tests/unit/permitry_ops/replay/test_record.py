@@ -87,7 +87,7 @@ class _Recording:
         records = records_at(self.path, RecordFilter())
         other = None if against is None else policy_of(against)
         policy = policy_of(self.rules if rules is None else rules)
-        return replay_record(records, policy, other, name="r", circumstances=Circumstances(**known))
+        return replay_record(records, policy, other, circumstances=Circumstances(**known, name="r"))
 
 
 def _context(guard: Guard) -> AuthContext:
@@ -249,5 +249,6 @@ def test_each_call_is_watched_in_its_context(recording: _Recording) -> None:
     def watch(place: str, call: ToolCall, context: AuthContext, _: ToolSpec | None) -> None:
         watched.append((f"{place.partition(':')[0]} {call.name}", frozenset(context.labels)))
 
-    replay_record(records_at(recording.path, RecordFilter()), policy_of(_RULES), name="r", watch=watch)
+    known = Circumstances(name="r")
+    replay_record(records_at(recording.path, RecordFilter()), policy_of(_RULES), circumstances=known, watch=watch)
     assert watched == [("r find", frozenset()), ("r say", frozenset({"found"}))]

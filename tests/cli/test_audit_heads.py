@@ -10,7 +10,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.channels.http_post import is_address
-from permitry.cli.audit import send_head
+from permitry.cli.audit_heads import send_head
 from permitry.errors import AuditError
 
 HEAD = {"at": "2026-01-01", "number": 7, "hash": "ab"}
