@@ -38,7 +38,8 @@ def _list_pairs(scope: Scope, *, is_permission: bool) -> Iterator[tuple[Any, Any
 
 def _list_covered(conditions: Conditions, *, is_strict: bool) -> Iterator[tuple[Any, Any]]:
     # A wildcard permits less of what a program runs than the words themselves.
-    yield from () if is_strict else _compare(conditions.commands, _covers_spellings)
+    if not is_strict:
+        yield from _compare(conditions.commands, lambda outer, inner: is_within(inner, outer))
     yield from _compare(conditions.paths, covers_path if is_strict else _covers_folder)
     yield from _compare(conditions.hosts, covers_host)
 
@@ -54,11 +55,6 @@ def _compare(patterns: Sequence[Any], covers: Callable[[Any, Any], bool]) -> Ite
             (outer for outer in after if covers(outer, inner) and not covers(inner, outer)),
         )
         yield from ((inner, outer) for outer in itertools.islice(wider, 1))
-
-
-def _covers_spellings(outer: Any, inner: Any) -> bool:  # noqa: ANN401 -- patterns of commands
-    """Return whether one is about each command that the other is about, in whatever spelling."""
-    return is_within(inner, outer)
 
 
 @functools.lru_cache(maxsize=16_384)
