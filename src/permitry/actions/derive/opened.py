@@ -46,6 +46,7 @@ _TESTS_OF_FIND = frozenset("-(),!")
 _VALUED_OF_READ = re.compile("-[ers]*[dintpNu]")
 _HALF_A_NAME = re.compile(r"[^-$`{}/ ]+[$`{]")
 """What may become a sub-command: literal text that goes on with an expansion."""
+_ANY_NAME, _NAME = Word("*", is_glob=True), Word("./*", is_glob=True)
 _LOCAL_OR_HOST = re.compile(r"[^$`:]*[/@]")
 
 
@@ -133,10 +134,16 @@ def _by_kind(words: Words) -> bool:
     if at and not any(map(may_start, words[1:at])):
         return _before_command(words[at:], record.runs_behind[words[at].text].options)
     is_known = record.is_known and not record.passes_on
+    words, behind = _with_patterns(words), _with_patterns(behind)
     if any(may_be_options(behind, entry.known) if is_known else may_be_options(words, None)):
         return True
     has_subcommands = not is_known or record.commands or record.runs_behind
     return bool(has_subcommands) and any(word.is_open and _HALF_A_NAME.match(word.text) for word in words[1:])
+
+
+def _with_patterns(words: Words) -> Words:
+    """Return words with a pattern for names that a search printed: as for a pattern, none is taken for an option."""
+    return [word if word.found is None else _ANY_NAME if word.may_be_option else _NAME for word in words]
 
 
 def _of_sub_command(words: Words) -> tuple[Entry, Words]:

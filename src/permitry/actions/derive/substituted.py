@@ -19,7 +19,9 @@ from permitry.core.words import Found, Word
 
 __all__ = ["are_usual", "with_found", "with_names"]
 
-_SUBSTITUTION = re.compile(r"\$\(([^()`]*)\)|`([^()`\\]*)`")
+_SUBSTITUTION = re.compile(r"\$\(((?:[^()`\\]|\\[^`\n])*)\)|`([^()`\\]*)`")
+_EACH = re.compile(r'"(\$\(.*\))"', re.DOTALL)
+"""Names that a null ends, each of them whole."""
 _TEMPORARY = re.compile(r"\$\(mktemp(?: -d)?\)")
 _NEW = Found((Word(join("/", "tmp", "tmp.0")),), has_links=False, is_top=True)
 """A name like those that are new."""
@@ -29,6 +31,7 @@ _AROUND = re.compile("[A-Za-z0-9_.+/-]*")
 _OPTION = re.compile("-{1,2}[A-Za-z][A-Za-z-]*=?")
 _MOST_KEPT = 256
 _QUOTES = str.maketrans("", "", "'\"\\\\")
+_OF_READ = re.compile(r"(?<![\w$])IFS= +read ")
 _OTHERWISE = ("GIT_", "IFS", "PATH", "TMPDIR", "alias")
 
 
@@ -36,7 +39,8 @@ def are_usual(text: str, commands: Sequence[Command]) -> bool:
     """Return whether searches in a text of these commands print what they seem to, and blanks separate words in it."""
     # In the words of a command, quotes are taken off and braces expanded; a text for `eval` has quotes again.
     texts = (text, *(each.translate(_QUOTES) for command in commands for each in command.argv))
-    return not any(name in each for each in texts for name in _OTHERWISE)
+    others = (_OF_READ.sub("read ", each) for each in texts)
+    return not any(name in each for each in others for name in _OTHERWISE)
 
 
 def with_names(command: Command, found: Found | None, script: Sequence[Command] = ()) -> Command:
@@ -83,11 +87,11 @@ def _with_found(word: Word) -> Word:
     text = word.source or word.text
     if _TEMPORARY.fullmatch(text):
         return attrs.evolve(word, is_single=True, found=_NEW)
-    found = _names(text)
-    if found is None:
+    found, is_whole = _names(text), _EACH.fullmatch(text) is not None
+    if found is None or found.is_apart is not is_whole:
         return _with_numbers(word)
     # A loop over the names has split them, whether its variable is in quotes or not.
-    is_split = bool(word.source) or not word.is_single
+    is_split = not word.is_single or (bool(word.source) and not is_whole)
     may_be_option = found.may_be_option or is_split
     return attrs.evolve(word, found=attrs.evolve(found, is_split=is_split, may_be_option=may_be_option))
 
@@ -96,7 +100,8 @@ def _with_found(word: Word) -> Word:
 def _names(text: str) -> Found | None:
     """Return the names that a substitution prints; None where they are not known."""
     found, has_names = None, False
-    for command in _commands(_inside(_SUBSTITUTION.fullmatch(text))):
+    each = _EACH.fullmatch(text)
+    for command in _commands(_inside(_SUBSTITUTION.fullmatch(text if each is None else each[1]))):
         found = names_by(command, found)
         has_names = prints_names(command, has_names=has_names)
     return found

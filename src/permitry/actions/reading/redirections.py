@@ -91,8 +91,11 @@ class RedirectionReader(WordReader):
         if operator in _FILE_OPERATORS:
             self.blanks()
             if self.at_process():
+                start = self.at
                 self.process()
-                return Redirection(_FILE_OPERATORS[operator], None, is_open=operator == "<")
+                # `<(commands)`.
+                printer = self.text[start + 2 : self.at - 1]
+                return Redirection(_FILE_OPERATORS[operator], None, is_open=operator == "<", printer=printer)
             target = self.target(begin)
             kind, is_input = _FILE_OPERATORS[operator], operator == "<" and descriptor in ("", "0")
             return Redirection(kind, target.text, target.is_home, target.is_open, is_input=is_input)
