@@ -52,6 +52,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         if isinstance(request, Request) and (options.tool or options.call):
             tell((*_by_name(policy, request, decision), *_warn_of_undeclared(policy, request, decision)))
             tell(map(str, records_used(policy, request)))
+            tell(_values_in(policy, request, decision))
         return decision
 
     return answer_each(options, answer, only_tool(options))
@@ -71,6 +72,13 @@ def records_used(policy: AuthorizationPolicy, request: Request) -> "tuple[Record
         return ()
     asked = policy.request(request.call, request.context, request.spec)
     return policy.reader.records.records_used_in(asked.actions)
+
+
+def _values_in(policy: AuthorizationPolicy, request: Request, decision: Decision) -> tuple[str, ...]:
+    """Return what expansions in a command that is not permitted become, as far as that is known."""
+    if decision.verdict is Verdict.ALLOW:
+        return ()
+    return policy.request(request.call, request.context, request.spec).actions.values
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:

@@ -29,10 +29,12 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
     """Open a question about a call, or raise what the ledger does."""
     call, decision = case.call, case.decision
     request = parts.factory.create(call, decision, case.spec)
+    actions = parts.policy.request(call, case.context, case.spec).actions
     request = attrs.evolve(
         request,
+        reason="; ".join((request.reason, *actions.values)),
         origins=parts.policy.origins(call, case.context, case.spec),
-        effects=effect_lines(parts.policy.request(call, case.context, case.spec).actions),
+        effects=effect_lines(actions),
         folder=request.folder or parts.session.workspace,
         turn=parts.session.turn,
         others=_others(case, parts),

@@ -143,7 +143,8 @@ def _by_kind(words: Words) -> bool:
 
 def _with_patterns(words: Words) -> Words:
     """Return words with a pattern for names that a search printed: as for a pattern, none is taken for an option."""
-    return [word if word.found is None else _ANY_NAME if word.may_be_option else _NAME for word in words]
+    found = {True: _ANY_NAME, False: _NAME}
+    return [word if word.found is None else found[word.may_be_option] for word in words]
 
 
 def _of_sub_command(words: Words) -> tuple[Entry, Words]:

@@ -22,11 +22,13 @@ from permitry.actions.derive.redirections import connect_perhaps, read_redirecti
 from permitry.actions.derive.runners import program_of
 from permitry.actions.derive.substituted import are_usual, with_names
 from permitry.actions.derive.unwrap import Classified, Refused, classify
+from permitry.actions.derive.values import expand, shown_values
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import catalogue, record_of, remember
+from permitry.actions.programs.classify import doubt_of, only_looks
 from permitry.actions.programs.found import names_by
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.local_commands import local_commands
@@ -166,8 +168,7 @@ class _Script:
             if isinstance(each, Refused):
                 self.unknown(each.command, each.reason)
             else:
-                self.command(each, folder)
-                walk.after(each.command)
+                walk.after(self.command(each, folder))
             history.add(_find_changes(each, folder, together=together))
         if self.needs_all:
             self.besides(loose.possible_actions(self.with_nested, self.folder))
@@ -222,15 +223,19 @@ class _Script:
         self.doubts.append(reason)
         self.needs_all = True
 
-    def command(self, one: Classified, folder: Folder) -> None:
+    def command(self, one: Classified, folder: Folder) -> Command:
+        """Add the actions of a command, and return it with what is known of its words."""
         is_piped = one.command.follows == "|" and self.names_within == one.command.within
         has_names = is_piped and not self.names_option
         if not has_names:
             self.found_names = None
+        values: tuple[tuple[str, str], ...] = ()
         if self.is_usual:
+            values = tuple(shown_values(one.command, folder))
+            one = _classify_again(one, expand(one.command, folder, self.commands))
             one = attrs.evolve(one, command=with_names(one.command, self.found_names, self.commands))
         command = one.command
-        run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks)
+        run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks, values=values)
         actions: list[Action] = [run]
         for each in command.redirections:
             actions += read_redirection(each, run, folder, is_usual=self.is_usual)
@@ -244,6 +249,7 @@ class _Script:
         if one.doubt is not None:
             self.inner(command, folder)
         self.doubts += filter(None, map(_why_not_reading, actions))
+        return command
 
     def inner(self, command: Command, folder: Folder) -> None:
         """Add the nested commands that a program runs."""
@@ -296,6 +302,17 @@ class _Script:
                 self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
                 sets = (*self.sets, *sets_of(command))
                 self.besides(loose.inner_actions(command, loose.read_words(command.words), self.folder, sets))
+
+
+def _classify_again(one: Classified, command: Command) -> Classified:
+    """Return a command whose words are known better by now, and whether it only reads."""
+    if command.words == one.command.words:
+        return attrs.evolve(one, command=command)
+    doubt = doubt_of(command)
+    if program_of(command.words) == "git":
+        # The repository in which it runs counts too.
+        doubt = one.doubt or doubt
+    return Classified(command, doubt, one.looks and only_looks(command))
 
 
 def _why_more(one: Classified, *, has_names: bool) -> str | None:

@@ -17,10 +17,10 @@ from permitry.actions.programs.running import may_move
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.words import Found, Word
 
-__all__ = ["are_usual", "with_found", "with_names"]
+__all__ = ["are_usual", "commands_of", "moves_late", "with_found", "with_names"]
 
 _SUBSTITUTION = re.compile(r"\$\(((?:[^()`\\]|\\[^`\n])*)\)|`([^()`\\]*)`")
-_EACH = re.compile(r'"(\$\(.*\))"', re.DOTALL)
+_EACH = re.compile(r'\A"(\$\(.*\))"\Z', re.DOTALL)
 """Names that a null ends, each of them whole."""
 _TEMPORARY = re.compile(r"\$\(mktemp(?: -d)?\)")
 _NEW = Found((Word(join("/", "tmp", "tmp.0")),), has_links=False, is_top=True)
@@ -46,7 +46,7 @@ def are_usual(text: str, commands: Sequence[Command]) -> bool:
 def with_names(command: Command, found: Found | None, script: Sequence[Command] = ()) -> Command:
     """Return a command of a script with what is known of its words, and of the names that it reads if it is `xargs`."""
     words = command.words
-    if any(map(_is_kept, words)) and _moves_late(script):
+    if any(map(_is_kept, words)) and moves_late(script):
         # In another folder, a name that is kept in a variable leads elsewhere.
         words = tuple(attrs.evolve(word, source="") if _is_kept(word) else word for word in words)
     words = with_found(words)
@@ -64,7 +64,7 @@ def _is_relative(word: Word) -> bool:
     return word.found is not None and not word.found.is_top
 
 
-def _moves_late(commands: Sequence[Command]) -> bool:
+def moves_late(commands: Sequence[Command]) -> bool:
     """Return whether a command behind the first ones changes the folder."""
     return any(map(_moves, itertools.dropwhile(_moves, commands)))
 
@@ -100,15 +100,18 @@ def _with_found(word: Word) -> Word:
 def _names(text: str) -> Found | None:
     """Return the names that a substitution prints; None where they are not known."""
     found, has_names = None, False
-    each = _EACH.fullmatch(text)
-    for command in _commands(_inside(_SUBSTITUTION.fullmatch(text if each is None else each[1]))):
+    for command in commands_of(_EACH.sub(r"\1", text)):
         found = names_by(command, found)
         has_names = prints_names(command, has_names=has_names)
     return found
 
 
+def commands_of(text: str) -> tuple[Command, ...]:
+    """Return the commands of a substitution that is one pipeline; none for any other text."""
+    return _commands(_inside(_SUBSTITUTION.fullmatch(text)))
+
+
 def _inside(whole: re.Match[str] | None) -> str:
-    """Return the commands of a substitution, and nothing for any other text."""
     if whole is None:
         return ""
     return whole[1] or whole[2]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from permitry.actions.builtins import MOVES, has_meaning
-from permitry.actions.command import Command
+from permitry.actions.command import Command, Redirection
 from permitry.actions.reading.compounds import RESERVED, Assigned, CompoundReader
 from permitry.actions.variables import dies_with_shell, is_special
 from permitry.core.action import Word
@@ -165,15 +165,17 @@ class ConstructReader(CompoundReader):
             return {}
         commands = {command.start: command for command in self.found}
         printers = {begin: self.printer_of(begin, commands[loop.start]) for begin, loop in self.loops.items()}
-        quotes = {begin: '"' if loop.is_apart else "" for begin, loop in self.loops.items()}
+        quotes = {begin: '"' * loop.is_apart for begin, loop in self.loops.items()}
         return {begin: f"{quotes[begin]}$({text}){quotes[begin]}" for begin, text in printers.items() if text}
 
     def printer_of(self, begin: int, command: Command) -> str:
         """Return the commands whose output the `read` of a loop reads; empty if that is not known."""
         inputs = [each for each in command.redirections if each.operator == "<"]
         if begin in self.printers:
-            return "" if inputs else self.printers[begin]
-        return inputs[0].printer if len(inputs) == 1 and not command.is_piped else ""
+            inputs.append(Redirection("<", None, printer=self.printers[begin]))
+        elif command.is_piped:
+            return ""
+        return inputs[0].printer if len(inputs) == 1 else ""
 
     # Arrays ----------------------------------------------------------------------------------------------------------
 
@@ -211,4 +213,6 @@ def _find_lines(condition: Sequence[Command], within: tuple[str, ...]) -> _Lines
     is_whole = first.assignments == (("IFS", ""),)
     if options in _OF_LINES and (is_whole or not first.assignments):
         return _Lines(name, first.start, is_apart=False)
-    return _Lines(name, first.start, is_apart=True) if options in _OF_NULLS and is_whole else None
+    if options in _OF_NULLS and is_whole:
+        return _Lines(name, first.start, is_apart=True)
+    return None
