@@ -20,15 +20,14 @@ from permitry.actions.derive.opened import why_may_run_more
 from permitry.actions.derive.order import is_in_order, start_together, writers_in
 from permitry.actions.derive.redirections import connect_perhaps, read_redirection
 from permitry.actions.derive.runners import program_of
-from permitry.actions.derive.substituted import are_usual, with_names
-from permitry.actions.derive.unwrap import Classified, Refused, classify
+from permitry.actions.derive.substituted import are_usual, with_examples, with_names
+from permitry.actions.derive.unwrap import Classified, Refused, classify, classify_one
 from permitry.actions.derive.values import expand, shown_values
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import catalogue, record_of, remember
-from permitry.actions.programs.classify import doubt_of, only_looks
 from permitry.actions.programs.found import names_by
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.local_commands import local_commands
@@ -232,8 +231,8 @@ class _Script:
         values: tuple[tuple[str, str], ...] = ()
         if self.is_usual:
             values = tuple(shown_values(one.command, folder))
-            one = _classify_again(one, expand(one.command, folder, self.commands))
-            one = attrs.evolve(one, command=with_names(one.command, self.found_names, self.commands))
+            command = with_names(expand(one.command, folder, self.commands), self.found_names, self.commands)
+            one = _classify_again(one, command)
         command = one.command
         run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks, values=values)
         actions: list[Action] = [run]
@@ -306,13 +305,9 @@ class _Script:
 
 def _classify_again(one: Classified, command: Command) -> Classified:
     """Return a command whose words are known better by now, and whether it only reads."""
-    if command.words == one.command.words:
-        return attrs.evolve(one, command=command)
-    doubt = doubt_of(command)
-    if program_of(command.words) == "git":
-        # The repository in which it runs counts too.
-        doubt = one.doubt or doubt
-    return Classified(command, doubt, one.looks and only_looks(command))
+    if command.words != one.command.words:
+        one = classify_one(with_examples(command), has_moved=one.has_moved)
+    return attrs.evolve(one, command=command)
 
 
 def _why_more(one: Classified, *, has_names: bool) -> str | None:

@@ -3,7 +3,7 @@
 import functools
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from posixpath import join
 
 import attrs
@@ -17,7 +17,7 @@ from permitry.actions.programs.running import may_move
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.words import Found, Word
 
-__all__ = ["are_usual", "commands_of", "moves_late", "with_found", "with_names"]
+__all__ = ["are_usual", "commands_of", "moves_late", "with_examples", "with_found", "with_names"]
 
 _SUBSTITUTION = re.compile(r"\$\(((?:[^()`\\]|\\[^`\n])*)\)|`([^()`\\]*)`")
 _EACH = re.compile(r'\A"(\$\(.*\))"\Z', re.DOTALL)
@@ -57,6 +57,25 @@ def with_names(command: Command, found: Found | None, script: Sequence[Command] 
     if found is not None and not has_other_input and record_of(first.text).script == "xargs":
         first = attrs.evolve(first, found=found)
     return attrs.evolve(command, words=(first, *rest))
+
+
+def with_examples(command: Command) -> Command:
+    """Return a command with an example of each word that is one number, or of git one name of a commit.
+
+    Whether it only reads is the same for all of them; other programs may take a name for a script or a command.
+    """
+    first, *rest = command.words
+    names = (NUMBER, "*")[: 1 + (first.text == "git")]
+    return attrs.evolve(command, words=(first, *rest[:1], *(_example(word, names) for word in rest[1:])))
+
+
+def _example(word: Word, patterns: Iterable[str]) -> Word:
+    if word.found is None or not word.found.is_top:
+        return word
+    text = word.found.tops[0].text
+    for pattern in patterns:
+        text = text.replace(pattern, "1")
+    return word if "*" in text else Word(text)
 
 
 def _is_relative(word: Word) -> bool:
