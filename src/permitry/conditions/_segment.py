@@ -19,7 +19,7 @@ Row: TypeAlias = tuple[bool, ...]
 
 _SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
 _DIGIT, _DIGITS = "\0", "[!\1-/:-\x7f]"
-"""What stands for the set of digits while a text is read; and that set, with the digits of other scripts."""
+"""The sign for the set of digits while a text is read; and that set, with the digits of other scripts."""
 _UNIT = re.compile(r"\[([!^]?+)(.[^\]]*+)\]|(.)", re.DOTALL)
 _RANGE = re.compile("(.)-(.)|(.)", re.DOTALL)
 _MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is taken to overlap
@@ -49,7 +49,7 @@ class Segment:
         simple = text if is_wide else _SET.sub(_simplify, text)
         head, opening, rest = simple.partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
-        # In a bracket that is not closed, a set is no set of its own.
+        # In a bracket that is not closed, a set is a part of another one.
         text = f"{head}*{tail}".replace(_DIGIT, "?") if opening else head.replace(_DIGIT, _DIGITS)
         pieces = _pieces(text)
         # A shell's leading wildcard matches no dot, not even a set that contains one.

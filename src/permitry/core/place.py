@@ -3,7 +3,7 @@
 import enum
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import attrs
 
@@ -68,7 +68,8 @@ class Place:
     expansion, or another program, says the name or a part of it, so it may lead anywhere. `made` returns the names that
     `Descent.NEW` makes below it, None if they are not known. `is_entry`: the entry itself is made, replaced or removed,
     so `real` also holds its own place, where links in its folders are followed, but not the entry if it is a link.
-    `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one.
+    `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one. `selection`
+    says which of those that `look` lists are left out.
     """
 
     text: str
@@ -84,6 +85,7 @@ class Place:
     look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
     is_around: bool = attrs.field(default=False, kw_only=True)
     ends: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    selection: Hashable = attrs.field(default=None, kw_only=True)
     made: Callable[[], Listing | None] = attrs.field(default=_know_nothing, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property

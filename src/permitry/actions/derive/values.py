@@ -61,16 +61,15 @@ def _is_of_shell(command: Command) -> bool:
 
 
 def _expand(word: Word, folder: Folder, *, is_kept: bool) -> Word:
-    if not word.is_open or word.found is not None or (word.source and not is_kept):
-        return word
     found = _EXPANDED.fullmatch(word.source or word.text)
-    if found is None:
+    if not word.is_open or word.found is not None or found is None:
         return word
     value = _value(found["written"], folder)
-    if value is None:
+    if value is None or (word.source and not is_kept):
         return word
     # Without quotes, or next to a pattern, a blank or a wildcard in the value is one of the shell.
-    if not (_PLAIN.fullmatch(value) or (word.is_single and not word.is_glob)):
+    is_whole = word.is_single and not word.is_glob
+    if not is_whole and not _PLAIN.fullmatch(value):
         return word
     return Word(f"{found['before']}{value}{found['behind']}", word.is_glob)
 
@@ -102,13 +101,12 @@ def _argv(written: str) -> Sequence[str]:
     if written.strip("${}") == "PWD":
         return ["pwd"]
     commands = commands_of(written)
-    if len(commands) != 1 or commands[0].assignments or commands[0].only_assigns:
+    if len(commands) != 1 or commands[0].assignments:
         return ()
     is_quiet = all((each.operator, each.target) == (">", NOWHERE) for each in commands[0].redirections)
-    is_plain = not any(word.is_open or word.is_glob or word.is_home for word in commands[0].words)
-    if not (is_quiet and is_plain):
-        return ()
-    return commands[0].argv
+    # Nothing in it is expanded.
+    is_plain = commands[0].words == tuple(map(Word, commands[0].argv))
+    return commands[0].argv if is_quiet and is_plain else ()
 
 
 def _here(folder: Folder) -> str | None:

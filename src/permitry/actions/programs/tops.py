@@ -38,7 +38,7 @@ def only_top(word: Word) -> Word:
 
 
 def possible_tops(word: Word) -> Iterator[Word]:
-    """Yield the same for a word that need not be a path: a number digit by digit, as it is no other name."""
+    """Yield the same for a word that need not be a path: for a number, all that it may be, digit by digit."""
     top = only_top(word)
     if word.found is None or top.text.count(NUMBER) != 1:
         yield top
