@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 5_960),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_580),
-    ("Guard", ("permitry.guard.guard",), 34_490),
-    ("ToolHandler", ("permitry.handler",), 37_290),
+    ("what decides", (POLICY,), 5_970),
+    ("with rules, conditions, actions and rule files", DECIDING, 31_130),
+    ("Guard", ("permitry.guard.guard",), 35_040),
+    ("ToolHandler", ("permitry.handler",), 37_850),
 ]
 
 
