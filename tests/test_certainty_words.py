@@ -53,10 +53,9 @@ ls -la "$HOME"
 echo $x push
 cp $a "$b"
 ls | xargs rm
-rg -l a | while read x; do sed -i s/a/b/ "$x"; done
-find . -name '*.jpg' | while read -r f; do exiftool -q "$f"; done
-javac -d out $(find src -name '*.java')
-ls *.png | while read -r f; do mogrify "$f"; done
+find . -name '*.jpg' -print0 | while IFS= read -r -d '' f; do wc "$f"; done
+cargo build -j$(nproc)
+foo "$(find src -name a)"
 cat $x | grep -c "$y" | head
 mkdir -p "$d" && touch $d/a; echo $?
 rm -f ${x} '$y' 2>/dev/null || true

@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 5_970),
-    ("with rules, conditions, actions and rule files", DECIDING, 31_130),
-    ("Guard", ("permitry.guard.guard",), 35_040),
-    ("ToolHandler", ("permitry.handler",), 37_850),
+    ("with rules, conditions, actions and rule files", DECIDING, 31_160),
+    ("Guard", ("permitry.guard.guard",), 35_070),
+    ("ToolHandler", ("permitry.handler",), 37_880),
 ]
 
 

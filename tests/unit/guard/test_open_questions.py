@@ -56,9 +56,9 @@ def test_a_question_is_of_its_asker_and_its_call() -> None:
 def test_a_question_says_what_an_expansion_becomes() -> None:
     """In the reason as well, which is shown wherever one is asked."""
     guard = Guard(load_policy("permitry:coding-agent"), Session(workspace="/home/ann/project"))
-    asked = guard.check(guard.call("run_shell", {"command": "rm -r $PWD/src"}, call_id="c1"))
+    asked = guard.check(guard.call("run_shell", {"command": "rm -r $(pwd)/src"}, call_id="c1"))
     assert isinstance(asked, Ask)
-    assert asked.request.reason.endswith("; `$PWD` is now `/home/ann/project`")
+    assert asked.request.reason.endswith("; `$(pwd)` is now `/home/ann/project`")
 
 
 def test_a_question_that_is_gone_was_not_answered() -> None:

@@ -17,7 +17,7 @@ from permitry.actions.programs.running import may_move
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.words import Found, Word
 
-__all__ = ["are_usual", "commands_of", "moves_late", "with_examples", "with_found", "with_names"]
+__all__ = ["are_usual", "commands_of", "example", "moves_late", "with_examples", "with_found", "with_names"]
 
 _SUBSTITUTION = re.compile(r"\$\(((?:[^()`\\]|\\[^`\n])*)\)|`([^()`\\]*)`")
 _EACH = re.compile(r'\A"(\$\(.*\))"\Z', re.DOTALL)
@@ -66,10 +66,11 @@ def with_examples(command: Command) -> Command:
     """
     first, *rest = command.words
     names = (NUMBER, "*")[: 1 + (first.text == "git")]
-    return attrs.evolve(command, words=(first, *rest[:1], *(_example(word, names) for word in rest[1:])))
+    return attrs.evolve(command, words=(first, *rest[:1], *(example(word, names) for word in rest[1:])))
 
 
-def _example(word: Word, patterns: Iterable[str]) -> Word:
+def example(word: Word, patterns: Iterable[str]) -> Word:
+    """Return a word for one that becomes a number or a name of these patterns; any other as it is."""
     if word.found is None or not word.found.is_top:
         return word
     text = word.found.tops[0].text

@@ -1,8 +1,8 @@
 """What expansions in the words of a command become, where the text, and where it runs, say that before it runs.
 
-`$PWD`, `$HOME`, `$(pwd)`, and `$(basename a/b)` and `$(dirname a/b)` of a path that is written out take the place of
-the expansion: that is what the shell passes. What git would print is only shown: it depends on settings and variables,
-another program may change it until then, and where git fails, it prints nothing.
+`$(pwd)`, and `$(basename a/b)` and `$(dirname a/b)` of a path that is written out are taken for what they print. What
+git would print is only shown: it depends on settings and variables, another program may change it until then, and where
+git fails, it prints nothing. `$PWD` is not known: an earlier command in the same shell may have set it.
 """
 
 import posixpath
@@ -20,12 +20,11 @@ from permitry.core.words import Word
 
 __all__ = ["expand", "shown_values"]
 
-# A word with one sign that may begin an expansion, and with one expansion, has it there: no quotes hide the sign. Some
-# shells take a subscript, or a letter behind a colon, for a part of the expansion.
+# A word with one sign that may begin an expansion, and with one expansion, has it there: no quotes hide the sign.
 _EXPANDED = re.compile(
     r"(?P<before>[^$`]*)"
-    r"(?P<written>\$(?:PWD|HOME)(?!\w)|\$\{(?:PWD|HOME)\}|\$\([^$`()]*\)|`[^$`()\\]*`)"
-    r"(?P<behind>(?!\[|:[A-Za-z&])[^$`]*)"
+    r"(?P<written>\$\([^$`()]*\)|`[^$`()\\]*`)"
+    r"(?P<behind>[^$`]*)"
 )
 _PLAIN = re.compile(r"[\w./@%+=:,-]+")
 _BRANCH = re.compile(r"ref: refs/heads/([\w./+@-]+)\n")
@@ -83,8 +82,6 @@ def _redirect(redirection: Redirection, folder: Folder) -> Redirection:
 
 def _value(written: str, folder: Folder) -> str | None:
     """Return what an expansion becomes; None where that is not certain."""
-    if written.strip("${}") == "HOME":
-        return folder.home
     match _argv(written):
         case ["pwd"]:
             return _here(folder)
@@ -98,8 +95,6 @@ def _value(written: str, folder: Folder) -> str | None:
 
 def _argv(written: str) -> Sequence[str]:
     """Return the words of the one command of a substitution; none where they are not written out."""
-    if written.strip("${}") == "PWD":
-        return ["pwd"]
     commands = commands_of(written)
     if len(commands) != 1 or commands[0].assignments:
         return ()

@@ -24,6 +24,13 @@ _COUNTED = re.compile(
 )
 _KEYWORD = len("while")
 _OF_LINES = ((), ("-r",))
+_OF_TEXTS = frozenset(
+    ["[", "[[", "basename", "chmod", "dirname", "echo", "mkdir", "printf", "rm", "test", "touch", "true"]
+)
+"""Programs that read no file, unless they ask for an answer."""
+_WHOLE = frozenset(["cat", "md5sum", "sha1sum", "sha256sum", "wc"])
+"""Programs that read their files to the end."""
+_OF_PIPES = frozenset(["cut", "head", "sort", "tail", "tr", "uniq", "wc"])
 _OF_NULLS = (("-r", "-d", ""), ("-d", "", "-r"), ("-rd", ""))
 
 
@@ -154,6 +161,9 @@ class ConstructReader(CompoundReader):
         self.list_of_commands("done")
         if loop is not None:
             self.forget(loop.name)
+            if not all(_leaves_input(each, loop.name) for each in self.found[before + 1 :]):
+                # What reads a part of a line leaves the rest of it for a name.
+                del self.loops[begin - _KEYWORD]
         self.check_repeated(begin, before)
 
     def find_lines(self) -> Mapping[int, str]:
@@ -204,11 +214,11 @@ class ConstructReader(CompoundReader):
 
 
 def _find_lines(condition: Sequence[Command], within: tuple[str, ...]) -> _Lines | None:
-    """Return what a loop of this condition reads: one variable at a time, by the first command; None for others."""
-    first, follows = condition[0], [each.follows for each in condition[1:2]]
+    """Return what a loop of this condition reads, if that is one variable at a time, and nothing else."""
+    first, *others = condition
     options, name = first.argv[1:-1], first.argv[-1]
-    is_here = first.within == within and not first.redirections and follows != ["|"]
-    if first.argv[0] != "read" or not is_here or not dies_with_shell(name, is_exported=False):
+    is_here = first.within == within and within[-1] == "while" and not first.redirections
+    if others or first.argv[0] != "read" or not is_here or not dies_with_shell(name, is_exported=False):
         return None
     is_whole = first.assignments == (("IFS", ""),)
     if options in _OF_LINES and (is_whole or not first.assignments):
@@ -216,3 +226,23 @@ def _find_lines(condition: Sequence[Command], within: tuple[str, ...]) -> _Lines
     if options in _OF_NULLS and is_whole:
         return _Lines(name, first.start, is_apart=True)
     return None
+
+
+def _leaves_input(command: Command, name: str) -> bool:
+    """Return whether a command in a loop over lines certainly reads nothing of them, or all that is left.
+
+    A name that is read may be a link to the input itself.
+    """
+    program, words = command.argv[0], command.words[1:]
+    if any(each.operator == "<" for each in command.redirections):
+        return False
+    if command.only_assigns or (command.follows == "|" and program in _OF_PIPES and all(map(_is_option, words))):
+        return True
+    if program in _WHOLE:
+        names = [word for word in words if not _is_option(word)]
+        return bool(names) and all(word.text in (f"${name}", f"${{{name}}}") for word in names)
+    return program in _OF_TEXTS and not any(word.text.startswith("-") and "i" in word.text.lower() for word in words)
+
+
+def _is_option(word: Word) -> bool:
+    return re.fullmatch(r"-[a-zA-Z0-9]+", word.text) is not None

@@ -32,7 +32,9 @@ def test_an_expansion_stays_unknown(text: str) -> None:
     assert any(word.is_open for word in _expand(text).words)
 
 
-@for_each(("base", "text", "is_open"), [("/w", "a $PWD", False), ("/a b", "a $PWD", True), ("/a b", 'a "$PWD"', False)])
+@for_each(
+    ("base", "text", "is_open"), [("/w", "a $(pwd)", False), ("/a b", "a $(pwd)", True), ("/a b", 'a "$(pwd)"', False)]
+)
 def test_a_value_with_a_blank_is_split(base: str, text: str, *, is_open: bool) -> None:
     """Where no quotes are around it."""
     assert _expand(text, Folder((base,), "/h")).words[-1].is_open is is_open
@@ -40,8 +42,8 @@ def test_a_value_with_a_blank_is_split(base: str, text: str, *, is_open: bool) -
 
 def test_a_target_is_expanded() -> None:
     """A folder that is one of several has no value."""
-    assert [(each.target, each.is_open) for each in _expand("a > $PWD/b").redirections] == [("/w/b", False)]
-    assert _expand("a > $PWD/b", Folder(("/w", "/v"), "/h")).redirections[0].is_open
+    assert [(each.target, each.is_open) for each in _expand("a > $(pwd)/b").redirections] == [("/w/b", False)]
+    assert _expand("a > $(pwd)/b", Folder(("/w", "/v"), "/h")).redirections[0].is_open
 
 
 @pytest.fixture
