@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from permitry.core.texts import one_line
+from permitry_ops.cli.diff import markdown_row
 from permitry_ops.diff.report import Change, Report, command_of, compare
 from permitry_ops.diff.sources import load
 
@@ -36,25 +36,21 @@ def compare_sets() -> dict[str, Report]:
 
 def write_table(page: str, reports: dict[str, Report]) -> str:
     """Return the text of the CHANGELOG with a row for each way in which a set permits more."""
-    rows = "".join(row for name, report in reports.items() for row in _rows(name, report))
+    rows = "".join(f"{row}\n" for name, report in reports.items() for row in _rows(name, report))
     return _TABLE.sub(lambda found: f"{found[1]}\n{_HEAD}{rows}\n", page)
 
 
 def _rows(name: str, report: Report) -> Iterator[str]:
     for change in report.wider:
-        yield _row(name, change.title, f"`{command_of(change.witness.line)}`", *_verdicts(change))
+        yield markdown_row(name, change.title, f"`{command_of(change.witness.line)}`", *_verdicts(change))
     for each in report.unproven:
-        yield _row(name, each.title, f"not proven: {', '.join(each.why)}", "", "")
+        yield markdown_row(name, each.title, f"not proven: {', '.join(each.why)}", "", "")
     if not (report.wider or report.unproven):
-        yield _row(name, "nothing more is allowed", "", "", "")
+        yield markdown_row(name, "nothing more is allowed", "", "", "")
 
 
 def _verdicts(change: Change) -> tuple[str, str]:
     return change.witness.before.verdict.value, change.witness.after.verdict.value
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(one_line(cell).replace('|', chr(92) + '|') for cell in cells)} |\n"
 
 
 if __name__ == "__main__":

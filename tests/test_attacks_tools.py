@@ -182,7 +182,7 @@ def test_a_cancelled_call_ends_its_search(corpus: CorpusStore) -> None:
     endless = "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT sum(x) FROM t"
 
     def search() -> None:
-        with corpus.reading() as connection:
+        with corpus.read() as connection:
             cancellation.cancel()
             connection.execute(endless).fetchall()
 

@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 5_970),
-    ("with rules, conditions, actions and rule files", DECIDING, 31_160),
-    ("Guard", ("permitry.guard.guard",), 35_070),
-    ("ToolHandler", ("permitry.handler",), 37_880),
+    ("what decides", (POLICY,), 5_965),
+    ("with rules, conditions, actions and rule files", DECIDING, 31_165),
+    ("Guard", ("permitry.guard.guard",), 35_110),
+    ("ToolHandler", ("permitry.handler",), 37_915),
 ]
 
 

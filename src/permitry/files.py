@@ -8,15 +8,19 @@ from collections.abc import Iterator
 from typing import IO, TypeAlias
 
 __all__ = [
-    "CREATE", "DIRECTORY", "READ", "TEMPORARY", "NotRegularError", "mode_at", "open_regular", "opened",
-    "replace_file", "temporary_next_to", "write_new",
+    "CREATE", "DIRECTORY", "LOCK", "READ", "TEMPORARY", "NotRegularError", "mode_at", "open_regular", "opened",
+    "replace_file", "set_mode", "temporary_next_to", "write_new",
 ]  # fmt: skip
 
 # Python opens every file so that no other program inherits it (PEP 446); O_CLOEXEC adds nothing.
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+# Windows follows links; without O_BINARY it changes the ends of lines.
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NO_LINK = _NOFOLLOW | getattr(os, "O_BINARY", 0)
+READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 """Opens what is there, and not what a link leads to; a pipe that no one writes to is not waited for."""
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
+CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
+LOCK = os.O_RDWR | os.O_CREAT | _NO_LINK
 
 TEMPORARY = ".permitry-"
 """What the names of files begin with that are about to take another one's place."""
@@ -49,7 +53,7 @@ def open_regular(
 
     Raises: `NotRegularError` for anything else, `OSError` when it cannot be opened; a link only if followed.
     """
-    flags = READ & ~os.O_NOFOLLOW if follows_links else READ
+    flags = READ & ~_NOFOLLOW if follows_links else READ
     with opened(name, flags, folder=folder) as file:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
@@ -66,6 +70,12 @@ def mode_at(name: Name, *, folder: int | None = None) -> int | None:
         return None
 
 
+def set_mode(file: int, mode: int) -> None:
+    """Set who may read and write an open file; on Windows its folder says so."""
+    with contextlib.suppress(AttributeError):
+        os.fchmod(file, mode)
+
+
 def write_new(
     name: Name, data: bytes, *, folder: int | None = None, mode: int | None = 0o600, is_durable: bool = False
 ) -> int:
@@ -75,7 +85,7 @@ def write_new(
     """
     with opened(name, CREATE, 0o666 if mode is None else 0o600, folder=folder) as file:
         if mode is not None:
-            os.fchmod(file, stat.S_IMODE(mode))
+            set_mode(file, stat.S_IMODE(mode))
         with open(file, "wb", closefd=False) as stream:
             stream.write(data)
         if is_durable:
@@ -88,7 +98,7 @@ def temporary_next_to(
     name: Name, data: bytes, *, folder: int | None = None, mode: int | None = 0o600, is_durable: bool = False
 ) -> Iterator[str]:
     """Yield the name of a new file next to `name` that holds `data`; unless it is renamed, it is gone afterwards."""
-    above, slash, _ = os.fspath(name).rpartition("/")
+    above, slash, _ = os.fspath(name).replace(os.sep, "/").rpartition("/")
     temporary = f"{above}{slash}{TEMPORARY}{os.urandom(8).hex()}"
     try:
         write_new(temporary, data, folder=folder, mode=mode, is_durable=is_durable)

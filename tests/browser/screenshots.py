@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 from tests.browser.chromium import browsing
-from tests.unit.permitry_ops.inbox.inboxes import MemoryInbox, serving
+from tests.unit.permitry_ops.inbox.inboxes import MemoryInbox, serving, trying
 from tests.unit.permitry_ops.inbox.people import ANN
 
 from permitry.channels.request import effect_lines
@@ -16,9 +16,30 @@ from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry_ops.inbox.stored import Shown
+from permitry_ops.inbox.trial import Start
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 _COMMAND = "cd web && npm test && (rm -rf build; cp -r dist /srv/www)"
+RULES = """\
+schema = 1
+description = "What an agent may do in the shop."
+extends = ["permitry:base"]
+
+[[rule]]
+id = "tests"
+effect = "allow"
+reason = "runs the tests"
+when.command = ["npm test", "npm run lint *"]
+
+[[rule]]
+id = "pushes"
+effect = "block"
+reason = "pushes to a shared branch"
+when.command = ["git push *"]
+message = "Say what is ready; the user pushes."
+"""
+"""Rules, and how they are changed, in the pictures of the page to try rules."""
+CHANGED = RULES.replace('"git push *"', '"git push * main"').replace('"npm test"', '"npm test *"')
 _DIFF = '--- a/deploy.toml\n+++ b/deploy.toml\n@@ -1,3 +1,3 @@\n [server]\n-replicas = 2\n+replicas = 8\n region = "eu"'
 
 
@@ -70,8 +91,14 @@ def events(path: Path) -> None:
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
+def type_in(field: str, text: str) -> str:
+    """Return a script that writes a text into a field, as keys do."""
+    element = f"document.getElementById('{field}')"
+    return f"{element}.value = {json.dumps(text)}; {element}.dispatchEvent(new Event('input', {{bubbles: true}}))"
+
+
 def main() -> None:
-    """Draw them: one a page; the question on a phone as well, in dark mode."""
+    """Draw them: one a page; a question and rules on a phone as well, in dark mode."""
     with tempfile.TemporaryDirectory() as name:
         record = Path(name) / "audit.jsonl"
         events(record)
@@ -90,6 +117,18 @@ def main() -> None:
                 page.look(width=width, dark=picture == "inbox-phone")
                 page.open(f"{origin}{path}")
                 time.sleep(0.3)
+                page.screenshot(FOLDER / f"{picture}.png")
+        with trying(Start(RULES, "rules.toml")) as (trial, origin), browsing(Path(name) / "another") as page:
+            page.open(f"{origin}/login#{trial.access.link(ANN)}")
+            page.wait("document.getElementById('try') && document.readyState === 'complete'")
+            for picture, width in (("try-rules", 1200), ("try-rules-phone", 400)):
+                page.look(width=width, dark=width < 600)
+                page.run(type_in("command", "cd web && git push origin main"))
+                page.run(type_in("rules", CHANGED if width > 600 else CHANGED.replace("effect =", "efect =", 1)))
+                page.wait("!document.getElementById('try').hasAttribute('aria-busy')")
+                page.wait(
+                    f"document.getElementById('{'change' if width > 600 else 'problems'}').innerText.includes(':')"
+                )
                 page.screenshot(FOLDER / f"{picture}.png")
 
 

@@ -54,18 +54,25 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def started(store: Path) -> Iterator[tuple[int, str]]:
+@contextlib.contextmanager
+def start(*words: str, **more: Any) -> Iterator[tuple[int, str]]:  # noqa: ANN401 -- as above
     """Yield the terminal of an inbox that runs, and its address."""
     ours, theirs = pty.openpty()
     port = free_port()
-    command = [sys.executable, "-m", "permitry", "inbox", "--store", str(store), "--listen", f"127.0.0.1:{port}"]
-    process = subprocess.Popen([*command, "--user", "ann", "--user", "eve:viewer"], stdin=theirs, stdout=theirs)
+    command = [sys.executable, "-m", "permitry", "inbox", "--listen", f"127.0.0.1:{port}", "--user", "ann", *words]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, **more)
     os.close(theirs)
     yield ours, f"http://127.0.0.1:{port}"
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 130
     os.close(ours)
+
+
+@pytest.fixture
+def started(store: Path) -> Iterator[tuple[int, str]]:
+    """Yield the terminal and the address of an inbox with a store."""
+    with start("--store", str(store), "--user", "eve:viewer") as running:
+        yield running
 
 
 def test_a_question_is_answered_in_a_browser(started: tuple[int, str], store: Path) -> None:
@@ -84,6 +91,24 @@ def test_a_question_is_answered_in_a_browser(started: tuple[int, str], store: Pa
     row = questions_at(store).find(name)
     assert row is not None
     assert (row["answered_by"], '"approved": true' in row["answer"]) == ("ann", True)
+
+
+def test_rules_are_tried_in_a_browser(tmp_path: Path) -> None:
+    """From the link on the terminal to the verdict; nothing is left on the disk, not even a store."""
+    rules = tmp_path / "rules.toml"
+    rules.write_text('schema = 1\n[[rule]]\nid = "no-push"\neffect = "block"\nwhen.command = ["git push *"]\n')
+    place = {"XDG_STATE_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    with start("--try", "rules.toml", cwd=tmp_path, env={**os.environ, **place}) as (terminal, origin):
+        text = read_until(terminal, "15 minutes")
+        [token] = re.findall(rf"ann \(approver\): {origin}/login#([\w-]+)", text)
+        with httpx.Client(base_url=origin, headers={"Origin": origin}, trust_env=False, timeout=60) as browser:
+            assert browser.post("/login", data={"token": token}).status_code == 303
+            [csrf] = re.findall('name="csrf" value="([^"]*)"', browser.get("/").text)[-1:]
+            call = {"what": "command", "command": "git push", "workspace": str(tmp_path)}
+            page = browser.post("/", data={"csrf": csrf, "rules": "schema = 1\n", **call}).text
+    assert "Before your change: <strong" in page
+    assert "More is allowed: 1 way." in page
+    assert [each.name for each in tmp_path.iterdir()] == ["rules.toml"]
 
 
 def test_links_are_for_a_terminal(store: Path) -> None:

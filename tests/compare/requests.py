@@ -61,8 +61,10 @@ def golden() -> Iterator[Line]:
         yield {"rules": [*(name for name in named if ":" in name), *map(str, files)]}
         given = case.get("context", {})
         own = {name: given[name] for name in ("is_plan_mode", "yolo_mode", "mode", "attended") if name in given}
-        calls.append(_call(case["call"]["name"], case["call"].get("arguments", {}), **own))
-        yield calls[-1]
+        for call in case.get("calls") or [case["call"]]:
+            is_text = isinstance(call, str)
+            calls.append(_command(call, **own) if is_text else _call(call["name"], call["arguments"], **own))
+            yield calls[-1]
     calls += (call for path in sorted((ROOT / "golden" / "sessions").glob("*/session.jsonl")) for call in _of(path))
     for name in SHIPPED:
         yield _set(name)

@@ -3,18 +3,29 @@
 Where the grid has a call that is permitted more, it must be found, or named as not proven; never may nothing be said.
 """
 
+import contextlib
+import functools
 import itertools
 import json
+import operator
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import attrs
 import pytest
 
+from permitry.actions.programs.records import Records
+from permitry.config.default import read_with
 from permitry.config.load import load_rules
+from permitry.core.action import Actions
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import ActionReader, Request
+from permitry.core.spec import ToolSpec
 from permitry.errors import CallError, ConfigError
-from permitry_ops.diff.openings import openings
+from permitry.golden.request import read_request
 from permitry_ops.diff.search import Search
 from permitry_ops.diff.side import Line, Side
 
@@ -22,6 +33,8 @@ Rule: TypeAlias = dict[str, Any]
 Condition: TypeAlias = tuple[str, Any]
 Make: TypeAlias = Callable[[random.Random], Condition]
 
+SAMPLE = 200
+"""How many calls of the grid a pair is compared with."""
 WORKSPACE = "/permitry-diff/workspace"
 TEXTS = ("a", "ab", "abc", "b", "ba", "tmp_x", "tmp_", "prod", "prod-1", "x")
 GLOBS = ("a*", "*b", "tmp_*", "*", "prod*", "?b", "ab", "a*c", "x*")
@@ -150,16 +163,62 @@ def calls_with_actions() -> Iterator[Line]:
         yield {"name": "run_shell", "arguments": {"command": f"curl https://{host}"}}
 
 
-GRIDS: Mapping[str, tuple[Make, tuple[Line, ...]]] = {
-    "arguments": (about_arguments, tuple(calls_with_arguments())),
-    "actions": (about_actions, tuple(calls_with_actions())),
-}
+@attrs.frozen
+class Grid:
+    """Calls that both sides are asked about; what each would do is read once for all pairs."""
+
+    calls: Sequence[tuple[Line, Request]]
+    _read: ActionReader = attrs.field(factory=lambda: read_with(Records()))
+    _kept: dict[int, Actions] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, lines: Iterable[Line]) -> "Grid":
+        """Return the grid of the lines that are valid calls."""
+        found: list[tuple[Line, Request]] = []
+        for line in lines:
+            with contextlib.suppress(CallError):
+                found.append((line, read_request(line, {}, WORKSPACE)))
+        return cls(found)
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
+        """Return the actions of a call: tools are declared alike in all pairs."""
+        kept = self._kept.get(id(call))
+        return self._read(call, context, spec) if kept is None else kept
+
+    def read_all(self, side: Side) -> None:
+        """Read the calls by what a side knows of tools."""
+        for _, asked in self.calls if not self._kept else ():
+            request = side.policy.request(asked.call, asked.context)
+            self._kept[id(asked.call)] = request.actions
+
+    def find_wider(self, before: Side, after: Side, calls: Iterable[tuple[Line, Request]]) -> Line | None:
+        """Return the first of some calls of which more is permitted after than before."""
+        for line, asked in calls:
+            verdicts = (side.policy.decide(asked.call, asked.context).verdict for side in (after, before))
+            if operator.lt(*verdicts):
+                return line
+        return None
+
+
+@functools.cache
+def grid_of(kind: str) -> Grid:
+    """Return the grid of calls for rules about arguments, or about actions."""
+    return Grid.of({"arguments": calls_with_arguments, "actions": calls_with_actions}[kind]())
+
+
+MAKERS: Mapping[str, Make] = {"arguments": about_arguments, "actions": about_actions}
+
+
+def side_of(text: str, grid: Grid) -> Side:
+    """Return the side of the rules in a text, which reads calls as the grid does. Raises: `ConfigError`."""
+    rules = load_rules(text)
+    return Side(rules, attrs.evolve(rules.policy(), reader=grid), WORKSPACE)
 
 
 def check(kind: str, seed: int, tries: int) -> Counter[str]:
     """Compare random pairs with a part of the grid, and return how many were told as what."""
     pick = random.Random(seed)  # noqa: S311 -- no secret
-    make, grid = GRIDS[kind]
+    make, grid = MAKERS[kind], grid_of(kind)
     told: Counter[str] = Counter()
     while told.total() < tries:
         rules = [make_rule(pick, number, make) for number in range(pick.randint(2, 8))]
@@ -167,25 +226,19 @@ def check(kind: str, seed: int, tries: int) -> Counter[str]:
         blocks = pick.random() < 0.3
         try:
             texts = text_of(rules, blocks=blocks), text_of(others, blocks=blocks is (pick.random() < 0.9))
-            before, after = (Side.of(load_rules(text), WORKSPACE) for text in texts)
+            before, after = (side_of(text, grid) for text in texts)
         except ConfigError:
             continue
         search = Search(before, after)
-        answers = [search.answer(opening) for opening in openings(before, after)]
+        answers = search.answer_all()
         found = any(each.witness is not None for each in answers)
         is_proven = all(each.is_proven for each in answers)
         told["wider" if found else "none" if is_proven else "not proven"] += 1
         if not found and is_proven:
-            missed = next((line for line in pick.sample(grid, 200) if _is_wider(line, before, after)), None)
+            grid.read_all(after)
+            missed = grid.find_wider(before, after, pick.sample(grid.calls, SAMPLE))
             assert missed is None, f"{missed}\n{texts[0]}\n# and then\n{texts[1]}"
     return told
-
-
-def _is_wider(line: Line, before: Side, after: Side) -> bool:
-    try:
-        return after.decide(line).verdict < before.decide(line).verdict
-    except CallError:
-        return False
 
 
 @pytest.mark.parametrize(("kind", "tries", "most"), [("arguments", 200, 0.1), ("actions", 100, 0.3)])

@@ -73,7 +73,7 @@ def names_in_patch(text: str, strip: int | None, *, is_mail: bool = False) -> Na
 
 def open_file(path: str, flags: int) -> int:
     """Open an ordinary file: to open a pipe could wait for ever."""
-    number = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise OSError("not an ordinary file")

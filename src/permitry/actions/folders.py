@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Sequence
 from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Folder", "Walk"]
 
 _MOST_BASES = 16
+# INVARIANT: law 2. Paths are read as POSIX has them; where they have drives, each of them may be any.
+_HAS_DRIVES = os.sep != "/"
 _MOVING = frozenset({".", "builtin", "eval", "popd", "pushd", "source", "trap"})
 """The builtins that may change the folder of the shell, apart from `cd`."""
 
@@ -76,8 +79,8 @@ class Folder:
         `is_entry`: the directory entry itself is created or replaced, as it always is when it is deleted.
         """
         is_tree = descent is not None
-        if word.is_open and not word.text:
-            name = origin or UNSEEN_NAME
+        if _HAS_DRIVES or (word.is_open and not word.text):
+            name = origin or word.text or UNSEEN_NAME
             return Touch(access, Place(name, is_certain=False, is_tree=is_tree, is_open=True), name)
         changes = access.is_change
         is_known = is_certain and self.is_ordered

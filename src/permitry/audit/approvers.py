@@ -54,20 +54,14 @@ class Approvers:
     counts: dict[str, _Approver] = attrs.field(factory=dict)
     _open: dict[str, object] = attrs.field(factory=dict, init=False)
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Count one event: an answer that a human gave, or when a question was asked."""
-        match record.get("event"):
-            case "asked":
-                self._ask(record)
-            case "answered":
-                self._answer(record)
-
-    def _ask(self, record: Mapping[str, Any]) -> None:
+    def ask(self, record: Mapping[str, Any]) -> None:
+        """Keep when a question was asked."""
         self._open[str(record.get("pending_id"))] = record.get("at")
         if len(self._open) > _MOST_OPEN:
             del self._open[next(iter(self._open))]
 
-    def _answer(self, record: Mapping[str, Any]) -> None:
+    def answer(self, record: Mapping[str, Any]) -> None:
+        """Count an answer that a human gave."""
         asked_at = self._open.pop(str(record.get("pending_id")), None)
         by = record.get("by")
         if by is None and ("grant" in record or record.get("error")):

@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 
 from permitry.errors import AuditError
+from permitry.files import set_mode
 
 __all__ = ["LineFile"]
 
@@ -32,7 +33,7 @@ class LineFile:
             status = os.fstat(file)
             self._is_regular = stat.S_ISREG(status.st_mode)
             if self._is_regular:
-                os.fchmod(file, 0o600)
+                set_mode(file, 0o600)
                 # A process that was killed while it wrote may have left half a line.
                 self._is_torn = status.st_size > 0 and _last_byte(self.path) != b"\n"
         except OSError as error:

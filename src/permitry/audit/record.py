@@ -39,10 +39,12 @@ def new_session() -> str:
 
 def user_name() -> str:
     """Return the name of the user of this process; the environment has no say."""
-    import pwd  # noqa: PLC0415 -- which a hook does not need
-
     try:
+        import pwd  # noqa: PLC0415 -- which a hook does not need, and Windows does not have
+
         return pwd.getpwuid(os.getuid()).pw_name
+    except ImportError:
+        return os.getlogin()
     except KeyError:
         return str(os.getuid())
 

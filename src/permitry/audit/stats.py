@@ -51,22 +51,26 @@ class Stats:
         """Count one event."""
         if "session" in record:
             self.sessions.add(str(record["session"]))
-        self.approvers.add(record)
-        tool = str(record.get("tool"))
         match record.get("event"):
             case "decided":
-                verdict = str(record.get("verdict"))
+                tool, verdict = str(record.get("tool")), str(record.get("verdict"))
                 self.calls += 1
                 self.verdicts[verdict] += 1
                 self.tools[tool, verdict] += 1
                 self.rules[str(record.get("rule") or _NO_RULE), verdict] += 1
             case "asked":
+                self.approvers.ask(record)
                 self.questions[str(record.get("at"))[:_HOUR]] += 1
             case "answered":
+                self.approvers.answer(record)
                 self.answers["approved" if record.get("approved") else "not approved"] += 1
             case "finished":
                 self.outcomes[str(record.get("outcome"))] += 1
-                self.times.setdefault(tool, _Times()).add(float(record.get("seconds") or 0))
+                self._add_run(record)
+
+    def _add_run(self, record: Mapping[str, Any]) -> None:
+        times = self.times.setdefault(str(record.get("tool")), _Times())
+        times.add(float(record.get("seconds") or 0))
 
     def unused(self, rules: Iterable[str]) -> list[str]:
         """Return those of the ids of rules that have decided nothing."""

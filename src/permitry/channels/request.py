@@ -1,5 +1,6 @@
 """What a human is shown when a call needs confirmation."""
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -43,9 +44,9 @@ class ToolConfirmationRequest:
     `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is
     empty when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the
     agent's plan, and the question is whether to leave plan mode with it. `pending_id` is the id of the open
-    question. `origins` say where the values came from that a rule asks that of. `effects` is what the call would
-    do, as it is read where it was decided, and `folder` where. `turn` is an id of the message of the user that the
-    agent works on, if the host gives one. `others` are what further rules decide that ask about the call.
+    question. `origins` say where the values came from that a rule asks that of. `effects` returns what the call
+    would do, and `folder` is where. `turn` is an id of the message of the user that the agent works on, if the host
+    gives one. `others` are what further rules decide that ask about the call.
     """
 
     call: ToolCall
@@ -56,10 +57,20 @@ class ToolConfirmationRequest:
     is_plan: bool = False
     pending_id: str | None = attrs.field(default=None, kw_only=True)
     origins: tuple[Origin, ...] = attrs.field(default=(), kw_only=True)
-    effects: tuple[EffectLine, ...] = attrs.field(default=(), kw_only=True)
+    _effects: Callable[[], tuple[EffectLine, ...]] = attrs.field(
+        default=tuple,
+        kw_only=True,
+        eq=False,
+        repr=False,
+    )
     folder: str | None = attrs.field(default=None, kw_only=True)
     turn: str = attrs.field(default="", kw_only=True)
     others: tuple[Decision, ...] = attrs.field(default=(), kw_only=True)
+
+    @functools.cached_property
+    def effects(self) -> tuple[EffectLine, ...]:
+        """What the call would do, read when someone looks: that takes longer than the rest of a question."""
+        return self._effects()
 
     @property
     def tool(self) -> str:

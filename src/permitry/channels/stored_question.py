@@ -149,7 +149,7 @@ def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest: 
     effects = tuple(EffectLine(*each) for each in shown.get("effects", ()))
     return ToolConfirmationRequest(
         call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name, origins=origins,
-        effects=effects, folder=shown.get("folder"), turn=shown["turn"],
+        effects=lambda: effects, folder=shown.get("folder"), turn=shown["turn"],
         others=tuple(map(_decision, shown.get("others", ()))),
     )  # fmt: skip
 

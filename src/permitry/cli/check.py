@@ -17,6 +17,7 @@ from permitry.core.policy import AuthorizationPolicy, Specs
 from permitry.core.rule import Request
 from permitry.core.texts import one_line
 from permitry.errors import CallError
+from permitry.guard.open_questions import value_lines
 
 __all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid", "records_used"]
 
@@ -78,7 +79,7 @@ def _values_in(policy: AuthorizationPolicy, request: Request, decision: Decision
     """Return what expansions in a command that is not permitted become, as far as that is known."""
     if decision.verdict is Verdict.ALLOW:
         return ()
-    return policy.request(request.call, request.context, request.spec).actions.values
+    return value_lines(policy.request(request.call, request.context, request.spec))
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:

@@ -16,6 +16,7 @@ from permitry.errors import ConfigError, PermitryError
 __all__ = ["ExitCode", "actions_of", "main", "run_from_shell", "terminal_columns", "whole_parser"]
 
 _COMMANDS = {
+    "demo": "watch a recorded coding session being guarded, in a temporary folder",
     "setup": "guard the coding agents of this user, in this project: all steps, shown first",
     "init": "write a first rule file for a project",
     "run": "guard and run the tool calls of a session",
@@ -41,16 +42,20 @@ _COMMANDS = {
     "rules": "list the rules in force, in the order of evaluation",
     "trust": "let the permissions of a project count, for its files as they are now",
     "completion": "print what makes a shell complete these words",
+    "man": "print the manual page",
     "schema": "print the JSON Schema of rule files or golden cases",
 }
 
 _HOSTS, _OPS = "permitry_hosts", "permitry_ops"
 _PACKAGES = {
     "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS, "init": _HOSTS, "setup": _HOSTS,
-    "corpus": _OPS, "diff": _OPS, "fmt": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS,
-    "suggest": _OPS, "test": _OPS, "tools": _OPS,
+    "corpus": _OPS, "demo": _OPS, "diff": _OPS, "fmt": _OPS, "inbox": _OPS, "lint": _OPS, "man": _OPS, "replay": _OPS,
+    "run": _OPS, "suggest": _OPS, "test": _OPS, "tools": _OPS,
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""
+
+_POSIX = ("fcntl", "termios")
+"""Modules of Python that Windows does not have."""
 
 _OPEN = (["install"], ["uninstall"], ["doctor"], ["-h"], ["--help"])
 """What follows `hook` where no host waits for an answer."""
@@ -117,6 +122,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
+    if words == ["--version", "--verbose"]:
+        print(*importlib.import_module("permitry_hosts.cli.about").describe(), sep="\n")
+        return ExitCode.OK
     if words[:1] == ["help"]:
         _options([*words[1:], "--help"])
         # INVARIANT: law 6. Behind `--` that is a name; no one who may not run a command runs it by asking for help.
@@ -158,8 +166,8 @@ def _drop_output() -> None:
 
 
 def _run(words: Sequence[str]) -> int:
-    options = _options(words)
     try:
+        options = _options(words)
         code = int(options.execute(options))
         # What is still buffered is part of the command: it may meet a reader that has left, too.
         sys.stdout.flush()
@@ -251,7 +259,9 @@ def _parser(*chosen: str) -> argparse.ArgumentParser:
         epilog="More: `permitry help COMMAND`. "
         "exit codes: 0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version; with --verbose, what a bug report needs"
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, summary in _COMMANDS.items():
         command = commands.add_parser(name, help=summary, **_about(name))
@@ -279,5 +289,11 @@ def terminal_columns() -> int:
 def _configure(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     # Only the command that runs is imported; no module can be called `import`.
     module = "import_" if name == "import" else name
-    importlib.import_module(f"{_PACKAGES.get(name, 'permitry')}.cli.{module}").configure(command)
+    try:
+        importlib.import_module(f"{_PACKAGES.get(name, 'permitry')}.cli.{module}").configure(command)
+    except ModuleNotFoundError as error:
+        if error.name not in _POSIX:
+            raise
+        message = f"`permitry {name}` runs on Linux and macOS: this Python has no module `{error.name}`"
+        raise PermitryError(message) from error
     return command

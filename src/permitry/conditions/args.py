@@ -66,7 +66,8 @@ class _Check:
     """One operator and what it compares with."""
 
     name: str
-    operand: Any
+    # To Python `1` and `true` are equal, and as operands they are not; nor is a list that a session may add to.
+    operand: Any = attrs.field(eq=lambda each: (repr(each), str(each), getattr(each, "name", None)))
 
     def truth(self, value: _Found) -> Truth:
         if self.name == "exists":

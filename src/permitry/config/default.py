@@ -24,9 +24,9 @@ def create_default_authorization_policy(
     return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": read_with(Records()), **rest})
 
 
-def read_with(records: Records) -> ReadActions:
-    """Return the reader for this machine, with records of programs."""
-    return ReadActions(_home(), records=records)
+def read_with(records: Records, *, has_disk: bool = True) -> ReadActions:
+    """Return the reader for this machine, with records of programs; links count if it `has_disk`."""
+    return ReadActions(_home(), has_disk, records=records)
 
 
 def _home() -> str | None:

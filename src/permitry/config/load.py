@@ -59,7 +59,6 @@ Model = TypeVar("Model", bound=BaseModel)
 _Templates: TypeAlias = tuple[Mapping[str, Template], Collection[str]]
 """The templates that are valid, and the names of all that are defined."""
 
-
 Source: TypeAlias = Origin | str | os.PathLike[str]
 """A shipped set (`permitry:base`), the path of a rule file, or the text of one: a string with a line break."""
 
@@ -190,7 +189,8 @@ class _Loader:
             self.problems.append(Problem(origin.name, 0, 0, 0, writable, hint))
             return
         if (problem := out_of_bounds(path, origin)) is not None:
-            self.problems.append(Problem(origin.name, 0, 0, 0, *problem))
+            message, hint = problem
+            self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
             return
         self.open.append(path)
         parsed = self.parsed(path, origin)
@@ -240,7 +240,7 @@ class _Loader:
         target = find_shipped(name) if shipped else path.parent / name
         if not shipped and Path(name).is_absolute():
             message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
-        elif (problem := explain_missing(name, target)) is not None:
+        elif (problem := explain_missing(name, target, origin.within)) is not None:
             message, hint = problem
         elif len(self.open) > DEEPEST:
             message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"

@@ -23,10 +23,19 @@ def out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
     return None
 
 
-def explain_missing(name: str, path: Path) -> tuple[str, str] | None:
-    """Return message and hint if `path`, written `name` by the user, is not a regular file."""
+def explain_missing(name: str, path: Path, within: tuple[Path, ...] | None = None) -> tuple[str, str] | None:
+    """Return message and hint if `path`, written `name` by the user, is not a regular file.
+
+    Or if it is not `within` some folders or files, where these are given.
+    """
     try:
-        return _find_set(name) if name.startswith(PREFIX) else _no_file(name, path)
+        if name.startswith(PREFIX):
+            return _find_set(name)
+        text = str(path).replace("\0", "")
+        real = Path(os.path.realpath(text))
+        if within is not None and not any(map(real.is_relative_to, within)):
+            return f"`{name}` lies outside the folder of the rules", "extend files in it, or sets"
+        return _no_file(name, path)
     except OSError as error:
         return f"`{name}` cannot be looked at: {(error.strerror or 'unknown reason').lower()}", "check the path"
 

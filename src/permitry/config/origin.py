@@ -19,8 +19,8 @@ class Origin:
 
     The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
-    `pinned` has the SHA-256 of every file that is trusted, by real path; others make the origin untrusted. With a
-    `text`, that is the content, and `name` is only shown. Nothing in one that `is_observed` is obeyed.
+    `pinned` has the SHA-256 of each trusted file by real path; others make it untrusted. It extends files `within`
+    these alone. With a `text`, that is the content, and `name` is only shown. Nothing that `is_observed` is obeyed.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Origin:
     distrust: str = "the project is not trusted; see `permitry trust`"
     text: str | None = None
     is_observed: bool = False
+    within: tuple[Path, ...] | None = None
 
     @property
     def rank(self) -> int:
@@ -56,7 +57,8 @@ class Origin:
 def is_own(status: os.stat_result) -> bool:
     """Return whether a file or folder, not a link, belongs to this user and no other user may write to it."""
     return (
-        status.st_uid == os.geteuid()
+        # Windows does not say whose a file is.
+        status.st_uid == getattr(os, "geteuid", lambda: None)()
         and not stat.S_ISLNK(status.st_mode)
         and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )

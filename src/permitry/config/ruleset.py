@@ -53,14 +53,14 @@ class RuleSet:
         exclusive = (ExclusiveTemplateRule(),) if any(each.exclusive for each in self.templates.values()) else ()
         return (*exclusive, *self.rules)
 
-    def policy(self) -> AuthorizationPolicy:
-        """Return the policy of these rules and the built-in ones."""
+    def policy(self, *, has_disk: bool = True) -> AuthorizationPolicy:
+        """Return the policy of these rules and the built-in ones; links count if it `has_disk`."""
         return create_default_authorization_policy(
             self.policy_rules,
             declared=self.tools,
-            reader=read_with(self.records),
+            reader=read_with(self.records, has_disk=has_disk),
             flows=self.flows,
             unmatched=self.unmatched,
             unmatched_source=self.unmatched_source,
-            observed=self.observed and self.observed.policy(),
+            observed=self.observed and self.observed.policy(has_disk=has_disk),
         )

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -16,19 +15,22 @@ from permitry.config.folders import PROJECT_FILE, user_state
 from permitry.config.origin import Origin, is_own
 from permitry.config.pin import Pin, PluginPin, Project, read_project, real_path
 from permitry.errors import ConfigError, Problem, RegistryError
-from permitry.files import open_regular, replace_file
+from permitry.files import LOCK, open_regular, replace_file
 
 if TYPE_CHECKING:
     from permitry.dispatch.plugin_folder import PluginFolder
 
 __all__ = ["TrustStore"]
 
+# Windows has none, and nothing is trusted there.
+with contextlib.suppress(ImportError):
+    import fcntl
+
 Pins: TypeAlias = dict[str, dict[Path, Pin]]
 PROJECTS, PLUGINS = "projects", "plugins"
 SECTIONS: Mapping[str, type[Pin]] = {PROJECTS: Pin, PLUGINS: PluginPin}
 
 _OWN = "look who could have written it, then chown it to yourself, chmod go-w"
-_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 
 
 @attrs.frozen
@@ -150,7 +152,7 @@ class TrustStore:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not is_own(folder.stat()):
                 raise self._error("lies in a folder that must be yours, and that no other user may write to", _OWN)
-            return os.open(self.path.with_name(f"{self.path.name}.lock"), _LOCK, 0o600)
+            return os.open(self.path.with_name(f"{self.path.name}.lock"), LOCK, 0o600)
         except OSError as error:
             raise self._error(f"cannot be written: {_reason(error)}", "check its folder") from error
 

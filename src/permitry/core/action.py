@@ -245,12 +245,6 @@ class Actions:
         return cast("_Made", found)
 
     @property
-    def values(self) -> tuple[str, ...]:
-        """What expansions in the words of commands become, as far as that is known, in phrases for a human."""
-        runs = (action for action in self.certain if isinstance(action, Run))
-        return tuple(dict.fromkeys(f"`{written}` is now `{value}`" for run in runs for written, value in run.values))
-
-    @property
     def unknown(self) -> Unknown | None:
         """The first thing that could not be read, or None."""
         return next((action for action in self.certain if isinstance(action, Unknown)), None)

@@ -1,28 +1,14 @@
-"""One golden case: a question, and the decision it must get."""
+"""One golden case: a question, or several, and the decision that each must get."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from permitry.config.catalogue import PREFIX
-from permitry.config.load import RuleSet, load_rules
-from permitry.channels.request import ConfirmationRequestFactory
-from permitry.channels.response import ToolConfirmationResponse
-from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
-from permitry.core.rule import Request as AskedRequest
-from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem
-from permitry.handler import ToolHandler
-from permitry.golden.request import read_request
-from permitry.guard.session import Session
+from permitry.errors import CallError, ConfigError, Problem
 
-__all__ = [
-    "INDEX", "GoldenCase", "case_schema", "check_case", "find_cases", "find_rules", "index_of",
-    "list_differences", "read_call", "read_case",
-]  # fmt: skip
+__all__ = ["INDEX", "Answer", "GoldenCase", "case_schema", "find_cases", "index_of", "read_case"]
 
 INDEX = "index.txt"
 """The file that lists the cases of a folder: one id a line, sorted."""
@@ -65,14 +51,19 @@ class Then(_Part):
 
 
 class GoldenCase(_Part):
-    """A permitry golden case: one question and the decision it must get."""
+    """A permitry golden case: one question, or several in one context, and the decision that each must get."""
 
     schema_: str | None = Field(None, alias="$schema", description="This schema, so that editors complete.")
     id: str = Field(description="The name of the file without its ending.")
     why: str = Field(min_length=1, description="What would be lost if this case changed.")
-    rules: list[str] = Field(default_factory=list, description='Rule files, relative to the case, or "permitry:…".')
+    rules: list[str] | None = Field(
+        None, description='Rule files, relative to the case, or "permitry:…"; an empty list: the built-in rules alone.'
+    )
     context: dict[str, Any] = Field(default_factory=dict, description="As in the input of `permitry check`.")
-    call: dict[str, Any] = Field(description="As in the input of `permitry check`, without `context`.")
+    call: dict[str, Any] | None = Field(None, description="As in the input of `permitry check`, without `context`.")
+    calls: list[str | dict[str, Any]] | None = Field(
+        None, min_length=1, description="In place of `call`: several, each like `call`, or the text of a shell command."
+    )
     want: Want
     request: Request | None = Field(None, description="What the human is shown, when that matters.")
     answer: Answer | None = Field(None, description="A human's answer; goes with `then`.")
@@ -82,6 +73,12 @@ class GoldenCase(_Part):
     def _answer_goes_with_then(self) -> Self:
         if (self.answer is None) is not (self.then is None):
             raise ValueError("`answer` and `then` go together")
+        return self
+
+    @model_validator(mode="after")
+    def _has_calls(self) -> Self:
+        if (self.call is None) is (self.calls is None):
+            raise ValueError("name either `call` or `calls`")
         return self
 
 
@@ -128,10 +125,7 @@ def read_case(path: Path) -> GoldenCase:
     try:
         case = GoldenCase.model_validate(parse_json(path.read_text(encoding="utf-8")))
     except ValidationError as error:
-        problems = [
-            Problem(str(path), 0, 0, 0, f"`{'.'.join(map(str, each['loc']))}`: {each['msg'].lower()}")
-            for each in error.errors()
-        ]
+        problems = [Problem(str(path), 0, 0, 0, _describe(each["loc"], each["msg"])) for each in error.errors()]
         raise ConfigError(problems) from error
     except (CallError, OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
@@ -142,57 +136,7 @@ def read_case(path: Path) -> GoldenCase:
     return case
 
 
-def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> None:
-    """Check one case against its own rule files, or against `rules` when it names none.
-
-    Raises: `GoldenMismatchError` when anything differs; `ConfigError` for bad rules or calls.
-    """
-    rules = find_rules(path, case, rules)
-    request = read_call(path, case, rules)
-    decision = rules.policy().decide(request.call, request.context, request.spec)
-    differences = list_differences(case, decision)
-    if case.request is not None:
-        asked = ConfirmationRequestFactory().create(request.call, decision, request.spec)
-        differences += _differences("request", case.request, {"path": asked.path})
-    if case.answer is not None and case.then is not None:
-        differences += _differences("then", case.then, _answer(request, case.answer))
-    if differences:
-        raise GoldenMismatchError("; ".join(differences))
-
-
-def find_rules(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> RuleSet:
-    """Return the rules that decide a case: its own, or `rules` when it names none. Raises: `ConfigError`."""
-    if rules is not None and not case.rules:
-        return rules
-    return load_rules([name if name.startswith(PREFIX) else path.parent / name for name in case.rules])
-
-
-def read_call(path: Path, case: GoldenCase, rules: RuleSet) -> AskedRequest:
-    """Return the call of a case in its context. Raises: `ConfigError` for one that is not valid."""
-    if "context" in case.call:
-        hint = "put it into `context`, next to `call`"
-        raise ConfigError([Problem(str(path), 0, 0, 0, "`call.context` is not read", hint)])
-    try:
-        return read_request({**case.call, "context": case.context}, rules.templates)
-    except CallError as error:
-        raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
-
-
-def list_differences(case: GoldenCase, decision: Decision) -> list[str]:
-    """Return what a decision has that the case does not want, one text a field; empty where it is the wanted one."""
-    decided = {"verdict": decision.verdict.value, "rule": decision.rule_id, "phase": decision.phase.value}
-    return _differences("want", case.want, {**decided, "message": decision.message})
-
-
-def _differences(name: str, wanted: BaseModel, got: Mapping[str, Any]) -> list[str]:
-    want = wanted.model_dump(exclude_unset=True)
-    differing = [key for key in want if got[key] != want[key]]
-    return [f"{name}.{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
-
-
-def _answer(request: AskedRequest, answer: Answer) -> dict[str, Any]:
-    session = Session(tool_ignore_list=list(request.context.tool_ignore_list))
-    runs = ToolHandler(session).process_confirmation(
-        ToolConfirmationResponse(**answer.model_dump()), request.call.tool
-    )
-    return {"runs": runs, "message": next(iter(session.messages), None), "tool_ignore_list": session.tool_ignore_list}
+def _describe(place: tuple[int | str, ...], message: str) -> str:
+    """Return a mistake with its place in the file; one of the case as a whole has none."""
+    text = message.removeprefix("Value error, ")
+    return f"`{'.'.join(map(str, place))}`: {text.lower()}" if place else text

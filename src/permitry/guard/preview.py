@@ -7,6 +7,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
 from permitry.guard.case import Parts
+from permitry.guard.open_questions import value_lines
 from permitry.undo.first import NOTHING_KEEPS, Asked, decide_unkept
 
 __all__ = ["explain", "preview", "values_in"]
@@ -34,7 +35,7 @@ def explain(call: ToolCall, parts: Parts) -> Explanation:
 def values_in(call: ToolCall, parts: Parts) -> tuple[str, ...]:
     """Return what expansions in a command become, in phrases for a human."""
     asked = _ask(call, parts)
-    return parts.policy.request(asked.call, asked.context, asked.spec).actions.values
+    return value_lines(parts.policy.request(asked.call, asked.context, asked.spec))
 
 
 def _ask(call: ToolCall, parts: Parts) -> Asked:

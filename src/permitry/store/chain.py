@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import attrs
 
@@ -31,8 +32,7 @@ class Head:
     hash: bytes = BEGINNING
 
 
-@attrs.frozen
-class ChainedRecord:
+class ChainedRecord(NamedTuple):
     """A record as it is kept: its number, its text, and the hash of both and of all before it."""
 
     number: int
@@ -43,27 +43,29 @@ class ChainedRecord:
 def link(head: Head, body: str) -> ChainedRecord:
     """Return the record that comes after `head`."""
     number = head.number + 1
+    return ChainedRecord(number, body, _hash(head.hash, number, body))
+
+
+def _hash(before: bytes, number: int, body: str) -> bytes:
     # The lengths of the first two parts do not change, so that no other parts give the same bytes.
-    digest = hashlib.sha256(head.hash + number.to_bytes(8, "big") + body.encode())
-    return ChainedRecord(number, body, digest.digest())
+    return hashlib.sha256(before + number.to_bytes(8, "big") + body.encode()).digest()
 
 
 def check_chain(records: Iterable[ChainedRecord], before: Head, end: Head) -> int:
     """Return how many records there are from `before` to `end`, or raise `BrokenChainError`."""
-    head, count = before, 0
-    for record in records:
+    last, digest = before.number, before.hash
+    for number, body, found in records:
+        last += 1
         # SQLite keeps a value of any type in any column.
-        if not isinstance(record.body, str):
-            raise BrokenChainError(head.number + 1, "it is not a text")
-        due = link(head, record.body)
-        if record.number != due.number:
-            raise BrokenChainError(due.number, "it is missing")
-        if record.hash != due.hash:
-            raise BrokenChainError(due.number, "it is not as it was written, or one before it was")
-        head, count = Head(due.number, due.hash), count + 1
-    if head.number != end.number:
-        first = min(head.number, end.number) + 1
-        raise BrokenChainError(first, "the last records are missing, or were not written here")
-    if head.hash != end.hash:
-        raise BrokenChainError(head.number, "it is not the last one that was written")
-    return count
+        if not isinstance(body, str):
+            raise BrokenChainError(last, "it is not a text")
+        digest = _hash(digest, last, body)
+        if number != last:
+            raise BrokenChainError(last, "it is missing")
+        if found != digest:
+            raise BrokenChainError(last, "it is not as it was written, or one before it was")
+    if last != end.number:
+        raise BrokenChainError(min(last, end.number) + 1, "the last records are missing, or were not written here")
+    if digest != end.hash:
+        raise BrokenChainError(last, "it is not the last one that was written")
+    return last - before.number

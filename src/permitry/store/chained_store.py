@@ -26,6 +26,7 @@ class _Closable(Protocol):
 
 
 Connection = TypeVar("Connection", bound=_Closable)
+_EVER = "", "~"
 _BEFORE = "SELECT first - 1, before FROM chain"
 _HEAD = "SELECT number, hash FROM chain"
 # The last one is left: a clock that is behind it is not believed.
@@ -95,8 +96,8 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
 
     def _chain(self, connection: Connection) -> Iterator[ChainedRecord]:
         """Yield all records; `BrokenChainError` for one that is found by what it does not say."""
-        for row in self._rows(connection, "SELECT number, body, hash FROM record ORDER BY number"):
-            yield ChainedRecord(*row)
+        rows = self._rows(connection, "SELECT number, body, hash FROM record ORDER BY number")
+        yield from map(ChainedRecord._make, rows)
 
     def _write(self, batch: Sequence[PendingWrite]) -> None:
         with self._translate_errors("cannot write to"), self._lock_chain() as (connection, end):
@@ -114,7 +115,7 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         *,
         after: int = 0,
         before: int = HIGHEST,
-        times: tuple[str, str] = ("", "~"),
+        times: tuple[str, str] = _EVER,
         last: int = -1,
         equal: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
         other: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
@@ -126,20 +127,23 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         """
         if unknown := (equal.keys() | other.keys()) - set(NAMES):
             raise TypeError(f"a record cannot be asked for by `{min(unknown)}`")
-        conditions = ["number > ?", "number < ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?"]
-        if times[0]:
+        conditions, values = ["number > ?", "number < ?"], [after, before, *times]
+        if times == _EVER:
+            del values[2:]
+        elif not times[0]:
+            conditions += ["coalesce(at, '') >= ?", "coalesce(at, '') < ?"]
+        else:
             # So that the index of times is used: by the sign, that of numbers is not.
             conditions = ["+number > ?", "+number < ?", "at >= ?", "at < ?"]
         conditions += [f"{name} IN {_placeholders(values)}" for name, values in equal.items()]
         conditions += [f"coalesce({name}, '') NOT IN {_placeholders(values)}" for name, values in other.items()]
         named = map(self._as_column, chain(*equal.values(), *other.values()))
-        values = [after, before, *times, *named]
+        values += named
         query = f"SELECT number, body, hash FROM record WHERE {' AND '.join(conditions)} ORDER BY number"  # noqa: S608 -- names of ours
         if last >= 0:
             query, values = f"SELECT * FROM ({query} DESC LIMIT ?) AS newest ORDER BY number", [*values, last]  # noqa: S608 -- as above
         with self._read_snapshot() as connection:
-            for row in self._rows(connection, query, values):
-                yield ChainedRecord(*row)
+            yield from map(ChainedRecord._make, self._rows(connection, query, values))
 
     def _as_column(self, value: str) -> str:
         """Return a value as the columns have it that records are found by."""

@@ -20,10 +20,16 @@ _MOST = 1_000
 _LONGEST, _PART = 10.0, 128
 # For so long after a failure the store is not believed where it can be read, and not written.
 _PAUSE = 1.0
-# Unlike `monotonic` it goes on while the machine sleeps.
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 Clock = Callable[[], tuple[float, float]]
+
+
+def _clocks() -> tuple[float, float]:
+    """Return the time of the wall, and one that no one sets, which goes on while the machine sleeps."""
+    # On Linux that of `monotonic` does not; elsewhere it does.
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.time(), time.monotonic()
 
 
 def _check_name(_: object, field: "attrs.Attribute[str]", value: object) -> None:
@@ -60,7 +66,7 @@ class Counters:
     store: StoredCounters
     principal: str = attrs.field(validator=_check_name)
     organisation: str = attrs.field(default="", validator=_check_name)
-    clock: Clock = attrs.field(default=lambda: (time.time(), time.clock_gettime(_STEADY)), kw_only=True, repr=False)
+    clock: Clock = attrs.field(default=_clocks, kw_only=True, repr=False)
     _leases: dict[Limit, Lease] = attrs.field(factory=dict, init=False, repr=False)
     _failure: tuple[float, str] | None = attrs.field(default=None, init=False, repr=False)
     _process: int = attrs.field(factory=os.getpid, init=False, repr=False)

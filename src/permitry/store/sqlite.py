@@ -64,7 +64,7 @@ class SqliteStore(ChainedStore[Connection]):
         return connection.execute(statement, tuple(values)).rowcount
 
     def _add(self, connection: Connection, records: Sequence[ChainedRecord]) -> None:
-        connection.executemany(_ADD, map(attrs.astuple, records))
+        connection.executemany(_ADD, records)
         self._run(connection, "UPDATE chain SET number = ?, hash = ?", (records[-1].number, records[-1].hash))
 
     def _chain(self, connection: Connection) -> Iterator[ChainedRecord]:

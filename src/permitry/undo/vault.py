@@ -15,7 +15,7 @@ import attrs
 from permitry.actions.changes import Change
 from permitry.core.call import ToolCall
 from permitry.errors import UndoError
-from permitry.files import DIRECTORY, opened, replace_file, write_new
+from permitry.files import DIRECTORY, LOCK, opened, replace_file, write_new
 from permitry.undo.contents import Contents
 from permitry.undo.inspection import Limits, look, roots_of
 from permitry.undo.nodes import Node
@@ -137,7 +137,7 @@ class Vault:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.folder.chmod(0o700)
-            lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            lock = os.open(self.folder / _LOCK, LOCK, 0o600)
         except OSError as error:
             raise UndoError(f"the copies cannot be kept in `{self.folder}`: {error.strerror}") from error
         try:

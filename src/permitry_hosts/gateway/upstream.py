@@ -55,7 +55,7 @@ class Server:
     is_trusted: bool = attrs.field(default=False, kw_only=True)
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """The server for its user, with the program to try by hand; arguments and an address may hold secrets."""
         program = f", started by `{self.command[0]}`," if self.url is None else ""
         return f"the MCP server `{self.name}`{program}"
@@ -90,9 +90,9 @@ class Upstream:
                 await self._open()
                 await self.refresh()
         except TimeoutError as error:
-            raise AdapterError(f"{self.server.described} was not ready in time") from error
+            raise AdapterError(f"{self.server.description} was not ready in time") from error
         except Exception as error:
-            raise AdapterError(f"{self.server.described} cannot be used: {_words(error)}") from error
+            raise AdapterError(f"{self.server.description} cannot be used: {_words(error)}") from error
 
     async def _open(self) -> None:
         await self._close()

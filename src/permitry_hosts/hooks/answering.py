@@ -29,7 +29,7 @@ from permitry_hosts.hooks.joined import count_all, is_grant, strictest
 from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
 from permitry_hosts.hooks.policies import Policies
-from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, reading
+from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, read_call
 from permitry_hosts.hooks.request import HandedOverError
 from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undo import LateVault, note_end
@@ -192,7 +192,7 @@ def _digests(host: Host, event: Event, options: Options) -> Collection[str]:
 
 def _read(host: Host, event: Event, options: Options) -> Reading:
     folders = host_named(event.names or host.name)
-    return reading(host, event, options.rules, options.policies, folders, observed=options.observed)
+    return read_call(host, event, options.rules, options.policies, folders, observed=options.observed)
 
 
 # Deciding ---------------------------------------------------------------------------------------------------------

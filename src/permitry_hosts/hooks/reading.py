@@ -18,7 +18,7 @@ from permitry.core.well_known import WELL_KNOWN
 from permitry_hosts.hooks.host import Event, Host
 from permitry_hosts.hooks.policies import Policies
 
-__all__ = ["Reading", "find_rules", "own_tools", "reading"]
+__all__ = ["Reading", "find_rules", "own_tools", "read_call"]
 
 _FOLDER = "folder of the agent"
 """An argument that no tool has."""
@@ -49,7 +49,7 @@ class Reading:
         return frozenset(ToolCall(tool, self.arguments, server=server).digest for server, tool in self.names)
 
 
-def reading(
+def read_call(
     host: Host,
     event: Event,
     rules: Sequence[str] | None,

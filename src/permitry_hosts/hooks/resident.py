@@ -20,7 +20,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.files import opened, replace_file
+from permitry.files import LOCK, opened, replace_file
 from permitry_hosts.hooks.host import Reply
 from permitry_hosts.hooks.places import LONGEST_PATH, PACKAGES, place
 from permitry_hosts.hooks.request import PATIENCE, HandedOverError, Request, limit, process_of, receive, seal
@@ -35,7 +35,6 @@ _KEY = 32
 _STREAMS = (0, 1, 2)
 _WORDS = ("-I", "-m", "permitry", "hook", "resident")
 _PASSED = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 
 
 def start() -> None:
@@ -45,7 +44,7 @@ def start() -> None:
     """
     path = place()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with opened(f"{path}.lock", _LOCK) as lock:
+    with opened(f"{path}.lock", LOCK) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -127,7 +126,7 @@ class Resident:
             # Then every hook decides in its own process.
             _let_go_on(self.path)
             return
-        with opened(f"{self.path}.lock", _LOCK) as lock:
+        with opened(f"{self.path}.lock", LOCK) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
-from permitry.core.decision import Decision
 from permitry.core.texts import one_line
 from permitry.errors import count
 from permitry_ops.diff.report import Change, Report, compare, read_accepted
@@ -75,16 +74,8 @@ def _json(report: Report) -> Iterator[str]:
     yield json.dumps(report.to_dict())
 
 
-def _head(report: Report) -> str:
-    if report.to_accept:
-        return f"More is allowed: {count(len(report.to_accept), 'way')}"
-    if report.unproven:
-        return "No call was found that is allowed more, and that is not proven"
-    return "Nothing more is allowed but what was accepted" if report.wider else "Nothing more is allowed"
-
-
 def _text(report: Report) -> Iterator[str]:
-    yield _head(report)
+    yield report.head
     for change in report.wider:
         accepted = f"accepted by {change.accepted_by}" if change.accepted_by else "to accept it"
         yield f"{_paragraph(change)}\n    {accepted}: {change.digest}"
@@ -104,17 +95,12 @@ def _under(head: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _paragraph(change: Change) -> str:
-    sides = map(_show_side, (change.witness.before, change.witness.after), (change.before, change.after))
-    lines = (f"  {change.title}", one_line(change.command), " -> ".join(sides))
+    lines = (f"  {change.title}", one_line(change.command), " -> ".join(change.sides))
     return "\n    ".join(lines)
 
 
-def _show_side(decision: Decision, place: str) -> str:
-    return f"{decision.verdict.value} ({', '.join(filter(None, (decision.rule_id or 'no rule', place)))})"
-
-
 def _markdown(report: Report) -> Iterator[str]:
-    yield f"### {_head(report)}"
+    yield f"### {report.head}"
     yield from _table("", report.wider)
     yield from _table("\n### Less is allowed", report.narrower)
     unproven = (f"- {each.title}: {', '.join(each.why)}" for each in report.unproven)
@@ -129,6 +115,10 @@ def _table(head: str, changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _row(change: Change) -> str:
-    sides = map(_show_side, (change.witness.before, change.witness.after), (change.before, change.after))
-    cells = (change.rule_id, change.title.removeprefix(f"{change.rule_id} "), f"`{change.command}`", *sides)
+    title = change.title.removeprefix(f"{change.rule_id} ")
+    return markdown_row(change.rule_id, title, f"`{change.command}`", *change.sides)
+
+
+def markdown_row(*cells: str) -> str:
+    """Return a row of a table of Markdown, without the end of its line."""
     return f"| {' | '.join(one_line(cell).replace('|', _BAR) for cell in cells)} |"

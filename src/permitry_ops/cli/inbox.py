@@ -1,10 +1,11 @@
-"""`permitry inbox`: answer questions in a browser."""
+"""`permitry inbox`: answer questions in a browser, or try rules there."""
 
 import argparse
 import functools
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from permitry.audit.record import user_name
 from permitry.channels.ancestors import ancestors
@@ -16,6 +17,12 @@ from permitry.extras import missing
 from permitry.guard.ledgers import RecordedGrants
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import store_at
+
+if TYPE_CHECKING:
+    from permitry_ops.inbox.access import Access
+    from permitry_ops.inbox.app import InboxApp
+    from permitry_ops.inbox.serve import Address
+    from permitry_ops.inbox.try_app import TryApp
 
 __all__ = ["configure"]
 
@@ -35,42 +42,61 @@ def configure(parser: argparse.ArgumentParser) -> None:
     user = "print a link for this user, an approver or a viewer; may be given again; default: you, as an approver"
     add("--user", action="append", default=[], type=_user, metavar="NAME[:ROLE]", help=user)
     add("--tokens", type=Path, metavar="FILE", help="lasting tokens: NAME ROLE TOKEN in each line")
+    tried = "show only a page to try rules, of no store: the first of these rule files or shipped sets can be changed "
+    tried += "there, and the others count as they are; without any, the file of the project, or what init would write"
+    add("--try", nargs="*", dest="rules", metavar="RULES", help=tried)
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Serve until the process is ended."""
     try:
-        from permitry_ops.inbox.access import User
-        from permitry_ops.inbox.app import InboxApp
-        from permitry_ops.inbox.record_view import RecordView
+        from permitry_ops.inbox.access import Access, User
         from permitry_ops.inbox.serve import Address, read_tokens, serve
-        from permitry_ops.inbox.stored import StoreInbox
     except ModuleNotFoundError as error:
         raise PermitryError(missing(error.name, "inbox")) from error
-    address = Address.parse(options.listen, options.behind_proxy)
-    database = store_at(find_store(options))
-    above = functools.partial(ancestors, os.getpid())
-    stored = StoreInbox(StoredQuestions(database), above, RecordedGrants(database))
-    app = InboxApp(stored, address.site, RecordView(record_to_read(options)))
+    address, access = Address.parse(options.listen, options.behind_proxy), Access()
+    app = _inbox(options, address, access) if options.rules is None else _trial(options, address, access)
     users = options.user
     if options.tokens is not None:
         for user, token in read_tokens(options.tokens):
-            app.access.add_token(token, user)
+            access.add_token(token, user)
     elif not users:
         users = [(user_name(), "approver")]
     # An agent that starts an inbox must not be the one who gets in.
     if users and not sys.stdout.isatty():
         raise PermitryError("links are printed on a terminal only; name a file of tokens with --tokens")
     with address.listen() as listening:
-        tell([f"the inbox is at {address.origin}/; end it with Ctrl-C"])
+        what = "inbox" if options.rules is None else "page to try rules"
+        tell([f"the {what} is at {address.origin}/; end it with Ctrl-C"])
         for name, role in users:
-            token = app.access.link(User(name, role == "approver"))
+            token = access.link(User(name, role == "approver"))
             print(f"{name} ({role}): {address.origin}/login#{token}")
         if users:
             print("each link is for one login, within 15 minutes", flush=True)
-        serve(app, listening)
+        serve(app.asgi(), listening)
     return ExitCode.OK
+
+
+def _inbox(options: argparse.Namespace, address: "Address", access: "Access") -> "InboxApp":
+    from permitry_ops.inbox.app import InboxApp
+    from permitry_ops.inbox.record_view import RecordView
+    from permitry_ops.inbox.stored import StoreInbox
+
+    database = store_at(find_store(options))
+    above = functools.partial(ancestors, os.getpid())
+    stored = StoreInbox(StoredQuestions(database), above, RecordedGrants(database))
+    return InboxApp(stored, address.site, RecordView(record_to_read(options)), access)
+
+
+def _trial(options: argparse.Namespace, address: "Address", access: "Access") -> "TryApp":
+    from permitry_ops.inbox.trial import Start
+    from permitry_ops.inbox.try_app import TryApp
+
+    if options.store is not None or options.record is not None:
+        raise PermitryError("--try opens no store and no record; leave out --store and --record")
+    folder = Path.cwd()
+    return TryApp(Start.read(options.rules, folder), address.site, str(folder), access)
 
 
 def _user(text: str) -> tuple[str, str]:

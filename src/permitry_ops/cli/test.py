@@ -14,7 +14,9 @@ from permitry.config.catalogue import list_shipped
 from permitry.config.load import load_rules
 from permitry.core.texts import visible
 from permitry.errors import ConfigError, GoldenMismatchError, PermitryError, count
-from permitry.golden.case import INDEX, check_case, find_cases, index_of, read_case
+from permitry.golden.case import INDEX, find_cases, index_of, read_case
+from permitry.golden.check import check_case
+from permitry.golden.deciders import Deciders
 from permitry_ops.cli.progress import track
 
 __all__ = ["configure"]
@@ -136,12 +138,12 @@ def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outco
     checked = [_try("rules", name, load_rules) for name in shipped]
     yield from checked
     is_usable = all(outcome.error is None for outcome in checked)
-    rules = load_rules(names) if names and is_usable else None
+    deciders = Deciders(load_rules(names) if names and is_usable else None)
 
     def check(case: str) -> None:
         if not is_usable:
             raise GoldenMismatchError("its rules do not load")
-        check_case(Path(case), read_case(Path(case)), rules)
+        check_case(Path(case), read_case(Path(case)), deciders)
 
     for path in paths:
         yield from _check_each(path, check)
@@ -172,5 +174,6 @@ def _show(outcome: _Outcome, options: argparse.Namespace) -> _Outcome:
     if options.json and (is_failure or options.report is None):
         print(json.dumps({**attrs.asdict(outcome), "ok": not is_failure}))
     elif is_failure and not options.json:
-        print(visible(f"FAILED {outcome.name}\n  {outcome.error}"))
+        lines = [f"FAILED {outcome.name}", *str(outcome.error).splitlines()]
+        print(*map(visible, lines), sep="\n  ")
     return outcome

@@ -201,7 +201,7 @@ def _corpus(file: str) -> "Corpus":
 
     store = CorpusStore(Path(file))
     if store.file.exists():
-        with store.reading():
+        with store.read():
             pass  # One that cannot be read would be a session without documents, and the user would not know why.
     else:
         tell([f"there is no corpus `{file}` yet; `permitry corpus add FILE --db {file}` makes it"])

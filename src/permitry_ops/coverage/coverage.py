@@ -12,14 +12,14 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
+from permitry.golden.deciders import same
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.coverage.examples import Example, list_examples
 from permitry_ops.coverage.parts import Part, ask, list_parts, truth_of
-from permitry_ops.coverage.probes import Probe, same
+from permitry_ops.coverage.probes import Probe
 from permitry_ops.diff.ways import Truth
 
 __all__ = ["Coverage", "PartCoverage", "RuleCoverage", "measure"]
-
 
 _CERTAIN = frozenset({Truth.TRUE})
 _ASKED = frozenset({Truth.TRUE, Truth.UNKNOWN})
@@ -103,7 +103,7 @@ def measure(
         draft = drafts.get(rule.id)
         examples = () if draft is None else tuple(list_examples(draft, rules))
         known_as = same(rule)
-        found.append(_measure_rule(rule, [each for each in probes if known_as in each.decider.known], examples))
+        found.append(_measure_rule(rule, [each for each in probes if known_as in each.decider.identities], examples))
     return Coverage(tuple(found))
 
 

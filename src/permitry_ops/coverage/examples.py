@@ -1,4 +1,4 @@
-"""The examples of rules that load, as requests."""
+"""The examples of rules that load, as requests and as calls."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,21 @@ import attrs
 
 from permitry.conditions.scope import Scope
 from permitry.config.drafts import RuleDraft
-from permitry.config.examples import READER, example_request, narrow, read_example
+from permitry.config.examples import READER, example_request, narrow, read_example, role_of_path
 from permitry.config.ruleset import RuleSet
 from permitry.config.schema import ExampleTable
 from permitry.core.rule import Request
+from permitry.core.spec import ArgumentRole
+from permitry.golden.check import shell_call
+from permitry_ops.diff.side import Line
 
-__all__ = ["Example", "list_examples"]
+__all__ = ["Example", "list_calls", "list_examples"]
+
+_BY_ROLE = {
+    ArgumentRole.READ_PATH: "read_file",
+    ArgumentRole.WRITE_PATH: "write_file",
+    ArgumentRole.DELETE_PATH: "delete_file",
+}
 
 
 @attrs.frozen
@@ -34,3 +43,16 @@ def list_examples(draft: RuleDraft, rules: RuleSet) -> Iterator[Example]:
         example = read_example(given, draft.table)
         request = example_request(example, draft.table, rules.templates, rules.tools)
         yield Example(attrs.evolve(request, reader=reader), example)
+
+
+def list_calls(draft: RuleDraft) -> Iterator[Line]:
+    """Yield the examples of a rule that say all of a call, as calls of tools that are known."""
+    for given in (*draft.table.match, *draft.table.no_match):
+        example = read_example(given, draft.table)
+        match example.given():
+            case {"command": str() as command, **more} if not more:
+                yield shell_call(command)
+            case {"path": str() as path, **more} if not more:
+                yield {"name": _BY_ROLE[role_of_path(draft.table)], "arguments": {"path": path}}
+            case {"tool": str() as tool, **more} if more.keys() <= {"args"} and "/" not in tool:
+                yield {"name": tool, "arguments": dict(example.args or {})}

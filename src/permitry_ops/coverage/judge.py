@@ -1,5 +1,6 @@
 """Tries each mistake in rules with calls and examples, and looks for a call where none notices it."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -14,11 +15,12 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
+from permitry.golden.deciders import same
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.coverage.examples import Example, list_examples
+from permitry_ops.coverage.examples import Example, list_calls, list_examples
 from permitry_ops.coverage.mutants import Mutant
 from permitry_ops.coverage.parts import ask
-from permitry_ops.coverage.probes import Probe, same
+from permitry_ops.coverage.probes import Probe
 from permitry_ops.coverage.score import Fate, Outcome
 from permitry_ops.coverage.witness import look
 from permitry_ops.diff.side import Line, Side
@@ -55,7 +57,9 @@ class Judge:
         if by:
             return Outcome(mutant, Fate.NOTICED, by)
         try:
-            return look(mutant, self._side, self.seconds)
+            drafts = filter(None, [self.drafts.get(mutant.rule.id)])
+            likely = itertools.chain.from_iterable(map(list_calls, drafts))
+            return look(mutant, self._side, self.seconds, likely)
         except RuleError as error:
             return Outcome(mutant, Fate.NOTICED, f"the rules do not load: {error}")
 
@@ -103,7 +107,7 @@ class Judge:
         """Return the calls of which a rule is among those that decide."""
         if rule.id not in self._probes_of:
             known_as = same(rule)
-            self._probes_of[rule.id] = [each for each in self.probes if known_as in each.decider.known]
+            self._probes_of[rule.id] = [each for each in self.probes if known_as in each.decider.identities]
         return self._probes_of[rule.id]
 
     def _may_matter(self, mutant: Mutant, probe: Probe) -> bool:

@@ -13,29 +13,11 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
-from permitry.golden.case import find_rules, list_differences, read_call, read_case
-from permitry.rules.configured import ConfiguredRule
+from permitry.golden.case import read_case
+from permitry.golden.check import list_differences, read_rows
+from permitry.golden.deciders import Decider, Deciders
 
-__all__ = ["Decider", "Probe", "SessionProbes", "read_cases", "same"]
-
-
-def same(rule: ConfiguredRule) -> ConfiguredRule:
-    """Return what a rule is known by in several rule sets: all of it but the place of its file."""
-    return attrs.evolve(rule, source=None)
-
-
-@attrs.frozen(eq=False)
-class Decider:
-    """Rules with their policy, which decide some of the calls."""
-
-    rules: RuleSet
-    policy: AuthorizationPolicy
-    known: frozenset[ConfiguredRule]
-
-    @classmethod
-    def of(cls, rules: RuleSet) -> "Decider":
-        """Return some rules with their policy."""
-        return cls(rules, rules.policy(), frozenset(map(same, rules.rules)))
+__all__ = ["Probe", "SessionProbes", "read_cases"]
 
 
 @attrs.frozen(eq=False)
@@ -60,21 +42,20 @@ class Probe:
 
 
 def read_cases(paths: Iterable[Path], given: RuleSet | None) -> Iterator[Probe]:
-    """Yield the call of each golden case; those that name no rules are decided by the ones `given`.
+    """Yield each call of golden cases; those that name no rules are decided by the ones `given`.
 
     Raises: `ConfigError` for a case that cannot be used.
     """
-    known: dict[object, Decider] = {}
+    deciders = Deciders(given)
     for path in paths:
         case = read_case(path)
-        # Cases of one folder that name the same files share them.
-        key = (path.parent, *case.rules) if case.rules else None
-        if key not in known:
-            known[key] = Decider.of(find_rules(path, case, given))
-        decider = known[key]
-        asked = read_call(path, case, decider.rules)
-        differs = functools.partial(_differs, functools.partial(list_differences, case))
-        yield Probe(str(path), decider, asked.call, asked.context, asked.spec, differs)
+        decider = deciders.find(path, case)
+        compare = functools.partial(list_differences, case)
+        differs = functools.partial(_differs, compare)
+        for row in read_rows(path, case, decider.rules):
+            name = f"{path}: {row.label}".removesuffix(": ")
+            asked = row.asked
+            yield Probe(name, decider, asked.call, asked.context, asked.spec, differs)
 
 
 def _differs(differences: Callable[[Decision], list[str]], decision: Decision) -> bool:

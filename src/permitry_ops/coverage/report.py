@@ -12,13 +12,14 @@ from permitry.config.catalogue import PREFIX
 from permitry.config.drafts import RuleDraft, drafts_of
 from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
+from permitry.golden.deciders import Decider
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.records import RecordFilter, is_record, record_name, records_at
 from permitry_ops.coverage.coverage import measure
 from permitry_ops.coverage.drafts import make_drafts
 from permitry_ops.coverage.judge import Judge
 from permitry_ops.coverage.mutants import Mutant, list_mutants
-from permitry_ops.coverage.probes import Decider, Probe, SessionProbes, read_cases
+from permitry_ops.coverage.probes import Probe, SessionProbes, read_cases
 from permitry_ops.coverage.score import Score
 from permitry_ops.coverage.text import show_coverage, show_score
 from permitry_ops.replay.record import Circumstances, replay_record
@@ -75,7 +76,6 @@ def report_mutants(subject: Subject, folder: Path, watch: Watch) -> Report:
     mutants = list(itertools.chain.from_iterable(map(list_mutants, subject.select(rules))))
     score = Score(tuple(map(judge.judge, watch(mutants))))
     drafts = make_drafts(judge, score, subject.names, folder)
-    # Of several mutants that one call would notice, one draft is enough.
     cases = list({draft["id"]: draft for draft in drafts.values()}.values())
     data = {**score.to_dict(), "cases": cases}
     return Report(score.percent, data, "\n".join(show_score(score, drafts)), cases)

@@ -4,7 +4,7 @@ import itertools
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -12,7 +12,7 @@ from permitry.conditions.scope import Conditions
 from permitry.errors import CallError
 from permitry_ops.coverage.mutants import Mutant
 from permitry_ops.coverage.score import Fate, Outcome
-from permitry_ops.diff.openings import openings
+from permitry_ops.diff.openings import find_openings
 from permitry_ops.diff.search import Search
 from permitry_ops.diff.side import Line, Side
 from permitry_ops.diff.solve import Solver
@@ -21,18 +21,19 @@ from permitry_ops.diff.ways import Way, ways_to_match, ways_to_miss
 __all__ = ["look"]
 
 
-def look(mutant: Mutant, rules: Side, seconds: float) -> Outcome:
+def look(mutant: Mutant, rules: Side, seconds: float, likely: Iterable[Line] = ()) -> Outcome:
     """Return the call that would notice a mutant, that there is none, or why neither is known.
 
-    It searches no longer than `seconds`. Raises: `RuleError` where the rules do not load with the mistake.
+    Those that are `likely` are tried first. It searches no longer than `seconds`. Raises: `RuleError` where the rules
+    do not load with the mistake.
     """
     other = Side.of(mutant.within(rules.rules), rules.workspace)
-    line = _guess(mutant, rules, other)
+    line = _guess(mutant, rules, other, likely)
     deadline = time.monotonic() + seconds
     why: dict[str, None] = {}
     for old, new in ((rules, other), (other, rules)) if line is None else ():
         search = Search(old, new, deadline=deadline)
-        found = map(search.answer, openings(old, new))
+        found = map(search.answer, find_openings(old, new))
         for answer in found if line is None else ():
             why |= dict.fromkeys(answer.why)
             if answer.witness is not None:
@@ -43,10 +44,11 @@ def look(mutant: Mutant, rules: Side, seconds: float) -> Outcome:
     return Outcome(mutant, Fate.UNPROVEN if why else Fate.EQUAL, why=tuple(why))
 
 
-def _guess(mutant: Mutant, rules: Side, other: Side) -> Line | None:
+def _guess(mutant: Mutant, rules: Side, other: Side, likely: Iterable[Line]) -> Line | None:
     """Return a call that is likely to be decided otherwise and is; a search asks more, and takes longer."""
     solver = Solver(rules, other)
-    for line in itertools.chain.from_iterable(solver.solve(way).lines for way in _likely_ways(mutant)):
+    solved = itertools.chain.from_iterable(solver.solve(way).lines for way in _likely_ways(mutant))
+    for line in itertools.chain(likely, solved):
         # What is asked about in any case shows in YOLO mode that a rule asks.
         for each in (line, {**line, "context": {**line.get("context", {}), "yolo_mode": True}}):
             if _differ(each, rules, other):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from permitry.conditions.match import Match
-from permitry.core.action import Access, Roots
+from permitry.core.action import Access, Roots, Run
 from permitry.core.spec import ArgumentRole
 from permitry_ops.diff import regions
 from permitry_ops.diff.contexts import Patch
@@ -20,6 +20,7 @@ from permitry_ops.diff.ways import Literal, Patterns
 
 __all__ = ["BY_ACCESS", "Actions", "Unsolved"]
 
+_SHELL = "run_shell"
 _MOST_TEXTS = 3
 BY_ACCESS = {
     Access.READ: ("read_file", "cat"),
@@ -79,7 +80,7 @@ class Actions:
             unsolved.add(str(error) or f"`{next(iter(wanted), 'command')}`")
 
     def _arguments_of(self, tool: str, wanted: set[str]) -> Mapping[str, Sequence[tuple[str, Access | None]]]:
-        """Return the arguments that hold what patterns are about, by kind, and what is done to a path."""
+        """Return the arguments that patterns are about, by kind, and what is done to a path."""
         spec = self.new.tool(tool) or self.old.tool(tool)
         if spec is not None and spec.roles is not None:
             every = ((kind, list(_arguments_for(kind, spec.roles))) for kind in _KINDS)
@@ -96,16 +97,22 @@ class Actions:
             return
         kept, refused = self._languages("command", literals)
         ending = _end_in((*paths, *hosts))
-        for every in regions.COMMANDS:
-            found = list(itertools.islice(texts([every, *kept, ending], refused), _MOST_TEXTS))
-            yield from map(_words_of, found)
-            if found:
-                break
-        # What follows may make it a command that only looks, or that runs another, which other rules permit.
+        yield from _find_commands(kept, refused, ending)
+        # What follows may make it one that only looks, or runs another, which other rules permit.
         for last in _ENDINGS if kept else ():
             text = shortest([regions.COMMANDS[-1], *kept, _end_in(last)], refused)
             if text is not None:
                 yield _words_of(text)
+        # A wildcard of a permission permits no command that another one runs; other words do.
+        strict = [each for each in literals if each.is_wanted or each.needed is not Match.YES]
+        if kept and len(strict) < len(literals):
+            left = _find_commands(*self._languages("command", strict), ending)
+            yield from filter(self._runs_another, left)
+
+    def _runs_another(self, words: Sequence[str]) -> bool:
+        """Return whether a command runs another one, such as `sudo`."""
+        request = self.new.request({"name": _SHELL, "arguments": {"command": shlex.join(words)}})
+        return any(isinstance(each, Run) and each.within for each in request.actions.certain)
 
     def _commands_on(self, literals: Sequence[Literal], wanted: set[str]) -> Iterator[list[str]]:
         """Yield commands that touch a path as patterns ask for, or connect to a host, or both."""
@@ -158,6 +165,15 @@ class Actions:
     @functools.cached_property
     def _roots(self) -> Roots:
         return self.new.roots
+
+
+def _find_commands(kept: Sequence[Language], refused: Sequence[Language], ending: Language) -> Iterator[list[str]]:
+    """Yield commands in some languages and in none of others, the most natural first."""
+    for every in regions.COMMANDS:
+        found = list(itertools.islice(texts([every, *kept, ending], refused), _MOST_TEXTS))
+        yield from map(_words_of, found)
+        if found:
+            break
 
 
 def _arguments_for(kind: str, roles: Mapping[str, ArgumentRole]) -> Iterator[tuple[str, Access | None]]:

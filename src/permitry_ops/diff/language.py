@@ -12,6 +12,7 @@ from typing import TypeAlias
 import attrs
 
 from permitry.core.pattern import CharSet, Pattern, Piece
+from permitry_ops.diff.deadline import check_time
 
 __all__ = ["ANYTHING", "Alternatives", "Chars", "Expression", "Language", "Repeat", "TooLargeError", "glob", "shortest"]
 
@@ -91,6 +92,7 @@ class _Automaton:
     empty: list[list[int]] = attrs.field(factory=list)
 
     def new(self) -> int:
+        check_time()
         if len(self.edges) > _MOST_STATES:
             raise TooLargeError
         self.edges.append([])
@@ -190,6 +192,7 @@ class Language:
         return not self._full.isdisjoint(state)
 
     def _has_all(self, at: int) -> bool:
+        check_time()
         loops = (at in self._close({end}) for chars, end in self._automaton.edges[at] if chars == _ANY)
         return any(loops) and self._end in self._close({at})
 
@@ -212,13 +215,13 @@ class Language:
 def shortest(wanted: Sequence[Language], refused: Sequence[Language] = ()) -> str | None:
     """Return the shortest text that is in each of `wanted` and in none of `refused`; None if there is none.
 
-    Of texts of one length, one of letters and digits goes first. Raises: `TooLargeError`.
+    Of texts of one length, one of letters and digits goes first. Raises: `TooLargeError`, `OutOfTimeError`.
     """
     return next(texts(wanted, refused), None)
 
 
 def texts(wanted: Sequence[Language], refused: Sequence[Language] = ()) -> Iterator[str]:
-    """Yield texts as `shortest` does, one for each state of all languages. Raises: `TooLargeError`."""
+    """Yield texts as `shortest` does, one for each state of all languages. Raises: as that."""
     every = (*wanted, *refused)
     known = frozenset[str]().union(*(each.chars for each in every))
     other = next((char for char in _LIKED if char not in known), _RARE)
@@ -232,6 +235,7 @@ def texts(wanted: Sequence[Language], refused: Sequence[Language] = ()) -> Itera
         if all(each.accepts(state) is (at < len(wanted)) for at, (each, state) in enumerate(pairs)):
             yield _spell(before, states)
         for char in order:
+            check_time()
             reached = tuple(each.step(state, char) for each, state in pairs)
             ours, theirs = reached[: len(wanted)], reached[len(wanted) :]
             if all(ours) and reached not in before and not any(map(Language.has_all, refused, theirs)):

@@ -5,15 +5,21 @@ from typing import Any
 
 import attrs
 
+from permitry.conditions.args import ArgumentCondition, ArgumentTest, SourceCondition
+from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolSelector
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.diff.budgets import exhaust, spend
+from permitry_ops.diff.deadline import OutOfTimeError
 from permitry_ops.diff.side import Side
 from permitry_ops.diff.ways import Literal, Truth, Way, differences
 
-__all__ = ["Opening", "openings"]
+__all__ = ["TIME", "Opening", "find_openings"]
+
+TIME = "the time was up"
+"""Why something is not proven that the search did not come to, or did not finish."""
 
 _RESTRICTIONS, _PERMISSIONS = 100, 200
 """The first priorities of the rules of phase 1 and phase 2."""
@@ -37,31 +43,29 @@ class Opening:
     meaning: str = attrs.field(default="", kw_only=True, repr=False)
 
 
-def openings(old: Side, new: Side) -> Iterator[Opening]:
+def find_openings(old: Side, new: Side) -> Iterator[Opening]:
     """Yield the openings from one side to another, in the order of the rules; without any, no more is permitted."""
-    before, after = _apart(old.by_id, new.by_id)
+    before, after = _leave(old, new), _leave(new, old)
     asks = any(_asks(rule) for side in (old, new) for rule in side.rules.rules)
     for rule_id in dict.fromkeys((*after, *before)):
         earlier, later = before.get(rule_id), after.get(rule_id)
         found: list[Opening] = []
-        if later is not None and (later.effect is Verdict.ALLOW or _permits(later, new)):
-            found += _permits_more(later, earlier, asks=asks)
-        if earlier is not None and earlier.effect is not Verdict.ALLOW:
-            found += _restricts_less(earlier, later)
+        try:
+            if later is not None and (later.effect is Verdict.ALLOW or _permits(later, new)):
+                found += _permits_more(later, earlier, asks=asks)
+            if earlier is not None and earlier.effect is not Verdict.ALLOW:
+                found += _restricts_less(earlier, later)
+        except OutOfTimeError:
+            found.append(Opening(rule_id, "was not looked at", "", (), unsolved=(TIME,)))
         meaning = repr([each and _strip(each) for each in (earlier, later)])
         yield from (attrs.evolve(each, meaning=meaning) for each in found)
     yield from _of_policy(old, new)
 
 
-def _apart(
-    before: Mapping[str, ConfiguredRule], after: Mapping[str, ConfiguredRule]
-) -> tuple[dict[str, ConfiguredRule], dict[str, ConfiguredRule]]:
-    """Return the rules of each side that the other does not have, whatever they are called and say to people."""
-    ours, theirs = ({_strip(rule) for rule in side.values()} for side in (before, after))
-    return (
-        {key: rule for key, rule in before.items() if _strip(rule) not in theirs},
-        {key: rule for key, rule in after.items() if _strip(rule) not in ours},
-    )
+def _leave(side: Side, other: Side) -> dict[str, ConfiguredRule]:
+    """Return the rules of a side that the other does not have, whatever they are called and say to people."""
+    known = frozenset(other.meanings.values())
+    return {key: side.by_id[key] for key, meaning in side.meanings.items() if meaning not in known}
 
 
 def _strip(rule: ConfiguredRule) -> tuple[ConfiguredRule, tuple[str, ...]]:
@@ -118,7 +122,7 @@ def _limit_less(
     fields = [("budget", *spend(earlier, later))]
     if rule.keeps != (later if rule is earlier else earlier).keeps:
         fields.append(("keep", {}, ("`keep`",)))
-    if earlier.lists != later.lists:
+    if _lists_of(earlier) != _lists_of(later):
         fields.append(("lists", {}, ("what a session adds to lists",)))
     if earlier.budget and later.budget and earlier.scope != later.scope:
         fields.append(("budget", {}, ("what its budget counts",)))
@@ -127,6 +131,25 @@ def _limit_less(
     for name, context, unsolved in fields:
         for _, way in differences(rule) if context or unsolved else ():
             yield attrs.evolve(opening, condition=name, way=way, context=context, unsolved=unsolved)
+
+
+def _lists_of(rule: ConfiguredRule) -> object:
+    """Return the lists to which a session may add and where a rule has them; where that is not seen, all conditions."""
+    places = [(each.path, name) for each in rule.scope.each(ArgumentCondition) for name in _names_in(each.test)]
+    for each in rule.scope.each(SourceCondition):
+        places += [(each.path, source.text.removeprefix("list:")) for source in each.sources if source.kind == "list"]
+    if rule.lists <= {name for _, name in places}:
+        return sorted(places)
+    return rule.lists, rule.scope
+
+
+def _names_in(test: ArgumentTest) -> Iterator[str]:
+    """Yield the names of the lists that a test compares with."""
+    for check in test.checks:
+        if isinstance(check.operand, ArgumentTest):
+            yield from _names_in(check.operand)
+        elif isinstance(check.operand, ListedValues):
+            yield check.operand.name
 
 
 def _of_policy(old: Side, new: Side) -> Iterator[Opening]:

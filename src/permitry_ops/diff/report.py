@@ -12,10 +12,9 @@ from typing import Any
 import attrs
 
 from permitry.core.decision import Decision
-from permitry.errors import PermitryError
-from permitry_ops.diff.openings import openings
+from permitry.errors import PermitryError, count
 from permitry_ops.diff.search import Answer, Search, Witness
-from permitry_ops.diff.side import Line, Side
+from permitry_ops.diff.side import Line
 from permitry_ops.diff.sources import Loaded
 
 __all__ = ["ASSUMPTIONS", "Accepted", "Change", "Report", "Unproven", "compare", "read_accepted"]
@@ -58,6 +57,11 @@ class Change(_Finding):
     command: str
     digest: str
     accepted_by: str = ""
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What was decided before and is decided after, each with the rule and its place."""
+        return _show(self.witness.before, self.before), _show(self.witness.after, self.after)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as a JSON object."""
@@ -112,6 +116,15 @@ class Report:
         return tuple(each for each in self.wider if not each.accepted_by)
 
     @property
+    def head(self) -> str:
+        """What was found, in a few words."""
+        if self.to_accept:
+            return f"More is allowed: {count(len(self.to_accept), 'way')}"
+        if self.unproven:
+            return "No call was found that is allowed more, and that is not proven"
+        return "Nothing more is allowed but what was accepted" if self.wider else "Nothing more is allowed"
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What it relies on that nothing more is allowed; empty where that is not known."""
         return () if self.to_accept or self.unproven else ASSUMPTIONS
@@ -142,15 +155,14 @@ def compare(
     """Return what `new` permits more, and less, than `old`; what takes longer than `seconds` is not proven."""
     start = time.monotonic()
     deadline = None if seconds is None else start + seconds
-    sides = Side.of(old.rules, workspace), Side.of(new.rules, workspace)
+    sides = old.side(workspace), new.side(workspace)
     search = Search(*sides, deadline=deadline)
+    back = Search(sides[1], sides[0], deadline=deadline)
+    answers, less = search.answer_all(), [] if only_wider else back.answer_all()
     known = {each.digest: each.by for each in accepted}
-    answers = [search.answer(opening) for opening in openings(*sides)]
     wider = [
         attrs.evolve(each, accepted_by=known.get(each.digest, "")) for each in _changes(answers, old, new, workspace)
     ]
-    back = Search(sides[1], sides[0], deadline=deadline)
-    less = [] if only_wider else [back.answer(opening) for opening in openings(sides[1], sides[0])]
     unproven = (
         Unproven(each.opening.rule_id, each.opening.what, each.opening.condition, each.why)
         for each in answers
@@ -207,6 +219,10 @@ def command_of(line: Line, workspace: str = "") -> str:
     if workspace and workspace != str(Path.cwd()):
         words += ["--workspace", workspace]
     return shlex.join(words)
+
+
+def _show(decision: Decision, place: str) -> str:
+    return f"{decision.verdict.value} ({', '.join(filter(None, (decision.rule_id or 'no rule', place)))})"
 
 
 def _decision(decision: Decision, place: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ difference, the search goes on with the ways in which that rule does not apply; 
 """
 
 import contextlib
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +13,8 @@ import attrs
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.errors import CallError
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.diff.openings import Opening
+from permitry_ops.diff.deadline import OutOfTimeError, end_at, is_over
+from permitry_ops.diff.openings import TIME, Opening, find_openings
 from permitry_ops.diff.side import Line, Side
 from permitry_ops.diff.solve import Solver
 from permitry_ops.diff.ways import Literal, Way, are_contrary, ways_to_match, ways_to_miss
@@ -63,9 +63,25 @@ class Search:
     def __attrs_post_init__(self) -> None:
         self._solver = Solver(self.old, self.new)
 
+    def answer_all(self) -> list[Answer]:
+        """Return what is known of each opening from one side to the other."""
+        with end_at(self.deadline):
+            return [self.answer(opening) for opening in find_openings(self.old, self.new)]
+
     def answer(self, opening: Opening) -> Answer:
         """Return what is known of one opening."""
         why: dict[str, None] = dict.fromkeys(opening.unsolved)
+        with end_at(self.deadline):
+            try:
+                found = None if is_over() else self._find(opening, why)
+            except OutOfTimeError:
+                found = None
+            if found is None and is_over():
+                why[TIME] = None
+        return Answer(opening, found, () if found is not None else tuple(why))
+
+    def _find(self, opening: Opening, why: dict[str, None]) -> Witness | None:
+        """Return a witness, or None and add to `why` what is not searched for. Raises: `OutOfTimeError`."""
         waiting: list[tuple[Way, bool, int]] = [(opening.way, False, 0)]
         seen: set[tuple[frozenset[Literal], bool]] = set()
         while waiting:
@@ -73,7 +89,7 @@ class Search:
             if (key := (frozenset(way), is_ignored)) in seen:
                 continue
             seen.add(key)
-            if len(seen) > _MOST_WAYS or depth > _DEEPEST or self._is_over():
+            if len(seen) > _MOST_WAYS or depth > _DEEPEST:
                 why["the search was ended early"] = None
                 break
             solution = self._solver.solve(way, is_restriction=opening.is_restriction)
@@ -81,17 +97,14 @@ class Search:
             hidden: dict[tuple[object, ...], tuple[Decision, Decision]] = {}
             for found in self._ask_each(solution.lines, opening, is_ignored=is_ignored):
                 if found.after.verdict < found.before.verdict:
-                    return Answer(opening, found)
+                    return found
                 both = found.before, found.after
                 hidden.setdefault(tuple((each.verdict, each.rule_id) for each in both), both)
             for each in hidden.values():
                 nexts, lacking = self._branches(opening, way, each, is_ignored=is_ignored)
                 why |= dict.fromkeys(lacking)
                 waiting += [(further, ignored, depth + 1) for further, ignored in reversed(nexts)]
-        return Answer(opening, None, tuple(why))
-
-    def _is_over(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return None
 
     def _ask_each(self, lines: Iterable[Line], opening: Opening, *, is_ignored: bool) -> Iterator[Witness]:
         """Yield what both sides decide of each line that is a valid call."""

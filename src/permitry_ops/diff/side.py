@@ -1,6 +1,7 @@
 """One side of a comparison: rules as they were loaded, and what they say of a call as `permitry check` takes it."""
 
 import functools
+import operator
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -25,6 +26,29 @@ Line: TypeAlias = Mapping[str, Any]
 """One call and its context, as a JSON object: a line of `permitry check --calls`."""
 
 
+_WORDS = ("id", "reason", "message", "source")
+_meaning_of = operator.attrgetter(
+    *(each.name for each in attrs.fields(ConfiguredRule) if each.eq and each.name not in _WORDS)
+)
+
+
+@attrs.frozen(cache_hash=True)
+class Meaning:
+    """All of a rule that changes a verdict, without its words for people: what it is called counts for a budget alone.
+
+    `lists` are those to which a session may add.
+    """
+
+    parts: tuple[object, ...]
+    rule_id: str
+    lists: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rule: ConfiguredRule) -> "Meaning":
+        """Return that of a rule."""
+        return cls(_meaning_of(rule), rule.id if rule.budget is not None else "", tuple(sorted(rule.lists)))
+
+
 @attrs.frozen
 class Side:
     """The rules of one side, and their policy."""
@@ -34,14 +58,19 @@ class Side:
     workspace: str
 
     @classmethod
-    def of(cls, rules: RuleSet, workspace: str) -> "Side":
-        """Return the side of some rules."""
-        return cls(rules, rules.policy(), workspace)
+    def of(cls, rules: RuleSet, workspace: str, *, has_disk: bool = True) -> "Side":
+        """Return the side of some rules; without a disk no link is looked up."""
+        return cls(rules, rules.policy(has_disk=has_disk), workspace)
 
     @functools.cached_property
     def by_id(self) -> Mapping[str, ConfiguredRule]:
         """Its rules out of files."""
         return {each.id: each for each in self.rules.rules}
+
+    @functools.cached_property
+    def meanings(self) -> Mapping[str, Meaning]:
+        """What each of its rules means, by its id."""
+        return {each.id: Meaning.of(each) for each in self.rules.rules}
 
     def request(self, line: Line) -> Request:
         """Return what its rules are asked about a call. Raises: `CallError`."""

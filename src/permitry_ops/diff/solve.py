@@ -20,6 +20,7 @@ from permitry.errors import CallError
 from permitry_ops.diff import regions, values
 from permitry_ops.diff.actions import BY_ACCESS, Actions, Unsolved
 from permitry_ops.diff.contexts import PATCHES, Patch, argument_at, merge, where_seen
+from permitry_ops.diff.deadline import check_time
 from permitry_ops.diff.doubts import doubts, doubts_of_names, shells_apart
 from permitry_ops.diff.language import (
     TooLargeError,
@@ -100,6 +101,7 @@ class Solver:
                         yield line
 
     def _fits(self, literals: Iterable[Literal], line: Line) -> bool:
+        check_time()
         try:
             request = self.new.request(line)
         except CallError:

@@ -17,6 +17,7 @@ from permitry.config.load import load_rules
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
 from permitry.errors import PermitryError
+from permitry_ops.diff.side import Side
 
 __all__ = ["Loaded", "load"]
 
@@ -26,11 +27,19 @@ _SHIPPED = re.compile(rb'"permitry:([a-z-]+)"')
 
 @attrs.frozen
 class Loaded:
-    """Rules, and how to name their files to people: what they were read from, in place of a folder that is gone."""
+    """Rules, and how to name their files to people: what they were read from, in place of a folder that is gone.
+
+    Without `has_disk`, no link on the disk is looked up.
+    """
 
     rules: RuleSet
     folder: str = ""
     revision: str = ""
+    has_disk: bool = True
+
+    def side(self, workspace: str) -> Side:
+        """Return their side of a comparison in a workspace."""
+        return Side.of(self.rules, workspace, has_disk=self.has_disk)
 
     def name(self, source: str | None) -> str:
         """Return a place `file:line` as it is to be shown; empty for None."""

@@ -39,6 +39,7 @@ def candidates(tests: Sequence[ArgumentTest]) -> tuple[list[Any], bool]:
     numbers = sorted({number for name, operand in checks for number in _numbers(operand)})
     is_all = is_all and every and not any(name in ("sql", *_LISTED) for name, _ in checks)
     written = [text for name, operand in checks for text in _written(operand)]
+    written += ["select 1" for name, _ in checks if name == "sql"]
     texts = list(dict.fromkeys(text for text in texts if text)) or ["value"]
     lists = [list(operand) for name, operand in checks if _is_list(name, operand)]
     found: list[Any] = [*lists, *filter(None, written), *_around(numbers), *texts]

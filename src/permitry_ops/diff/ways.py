@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from permitry.conditions.command import ArgvPattern
 from permitry.conditions.match import Match, need_of
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
@@ -19,6 +18,9 @@ from permitry.conditions.written import Condition
 from permitry.core.action import Access
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
+from permitry_ops.diff.deadline import check_time
+from permitry_ops.diff.narrower import is_narrower
+from permitry_ops.diff.within import is_within
 
 __all__ = [
     "Literal",
@@ -101,6 +103,7 @@ def ways_to_match(rule: ConfiguredRule) -> Iterator[Way]:
     heads = (head, bare) if is_permission and scope.when.commands and len(bare) < len(head) else (head,)
     exceptions = [_fail(each, fails, _OTHER[needed], is_permission=is_permission) for each in scope.unless]
     for start, failing in itertools.product(heads, itertools.product(*exceptions)):
+        check_time()
         yield (*start, *itertools.chain.from_iterable(failing))
 
 
@@ -181,21 +184,16 @@ def _split(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:
         return
     named: Sequence[Any] = part.each if isinstance(part, Patterns) and _limits(part, scope.when) else ()
     for pattern in patterns:
-        if not any(pattern == other or _is_head(other, pattern) for other in named):
+        if not _is_named(rule, pattern, named):
             only: dict[str, Any] = {field: (pattern,)}
             yield attrs.evolve(rule, scope=attrs.evolve(scope, when=attrs.evolve(scope.when, **only)))
 
 
-def _is_head(wider: object, narrower: object) -> bool:
-    """Return whether a command pattern is the beginning of another one, with any words behind it.
-
-    Then it matches whatever the other one matches, in every spelling.
-    """
-    if not (isinstance(wider, ArgvPattern) and isinstance(narrower, ArgvPattern)):
-        return False
-    *head, last = wider.tokens
-    has_options = any(token.may_be_option for token in narrower.tokens)
-    return last.is_any and not has_options and tuple(head) == narrower.tokens[: len(head)]
+def _is_named(rule: ConfiguredRule, pattern: object, named: Sequence[object]) -> bool:
+    """Return whether a rule with the `named` patterns matches whatever it matches with one more."""
+    if rule.effect is Verdict.ALLOW:
+        return pattern in named
+    return any(pattern == other or is_within(pattern, other) for other in named)
 
 
 def _kinds_of(rule: ConfiguredRule) -> list[str]:
@@ -208,14 +206,27 @@ def _limits(part: Patterns, when: Conditions) -> bool:
 
 
 def are_contrary(way: Sequence[Literal]) -> bool:
-    """Return whether two literals about the same part exclude each other."""
+    """Return whether two literals exclude each other: about the same part, or one that is narrower than another."""
     known: dict[tuple[Part, Match], frozenset[Truth]] = {}
     for each in way:
         # What certainly holds for a permission holds for a restriction as well.
         needed = (Match.YES, Match.ALIKE) if each.truths == _CERTAIN and each.needed is Match.YES else (each.needed,)
         for key in ((each.part, match) for match in needed):
             known[key] = known.get(key, each.truths) & each.truths
-    return not all(known.values())
+    if not all(known.values()):
+        return True
+    holding = [key for key, truths in known.items() if truths == _CERTAIN]
+    failing = [key for key, truths in known.items() if _T not in truths]
+    if any(_is_narrower(one, other) for one, other in itertools.product(holding, failing)):
+        return True
+    # The other way round: what certainly fails, and what is narrower and may not.
+    failing = [key for key, truths in known.items() if truths == {_F}]
+    holding = [key for key, truths in known.items() if _F not in truths]
+    return any(_is_narrower(one, other) for one, other in itertools.product(holding, failing))
+
+
+def _is_narrower(one: tuple[Part, Match], other: tuple[Part, Match]) -> bool:
+    return one[1] is other[1] and is_narrower(one[0], other[0])
 
 
 def _parts_of(conditions: Conditions) -> list[Part]:

@@ -1,18 +1,13 @@
 """The pages of the inbox as an application for a web server."""
 
-import asyncio
 import functools
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Callable
 
 import attrs
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.types import ASGIApp
 
 from permitry.channels.response import ToolConfirmationResponse
@@ -22,34 +17,29 @@ from permitry_ops.inbox.access import Access, Login
 from permitry_ops.inbox.audit_pages import audit_page
 from permitry_ops.inbox.health import health_route
 from permitry_ops.inbox.live import Live, State
-from permitry_ops.inbox.pages import login_page, message_page
+from permitry_ops.inbox.pages import LINKS, message_page
 from permitry_ops.inbox.question_pages import list_page, open_count, open_version, question_page, without_secrets
 from permitry_ops.inbox.record_view import RecordView
-from permitry_ops.inbox.security import Guarded, Site, read_form
+from permitry_ops.inbox.security import Site
+from permitry_ops.inbox.sessions import Page, Sessions, redirect
 from permitry_ops.inbox.stats_pages import stats_page
 from permitry_ops.inbox.stored import Inbox, Shown
 
 __all__ = ["InboxApp"]
 
-_STATIC = {"inbox.css": "text/css", "inbox.js": "text/javascript", "inbox.svg": "image/svg+xml"}
-_SESSION = 12 * 3600
-_MOST_SLOWED = 100
 # A request is seldom worked on for longer than that.
 _AGAIN = {"": 0.0, "request": 8 * 3600.0, "1h": 3600.0, "8h": 8 * 3600.0}
-
-Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
 
 
 @attrs.frozen
 class InboxApp:
-    """The inbox: pages and answers after a login; of wrong tokens a hundred wait at a time."""
+    """The inbox: pages and answers after a login."""
 
     inbox: Inbox
     site: Site
     record: RecordView = attrs.field(factory=RecordView)
     access: Access = attrs.field(factory=Access)
     live: Live = attrs.field(factory=Live)
-    _slowed: asyncio.Semaphore = attrs.field(factory=lambda: asyncio.Semaphore(_MOST_SLOWED), init=False, repr=False)
 
     def asgi(self) -> ASGIApp:
         """Return the application."""
@@ -58,58 +48,14 @@ class InboxApp:
             ("/questions/{id}", self._question, "GET"), ("/questions/{id}/events", self._question_events, "GET"),
             ("/audit", self._audit, "GET"), ("/audit/events", self._audit_events, "GET"),
             ("/stats", self._stats, "GET"),
-            ("/questions/{id}/answer", self._answer, "POST"), ("/logout", self._log_out, "POST"),
+            ("/questions/{id}/answer", self._answer, "POST"),
         )  # fmt: skip
-        routes = [Route(path, functools.partial(self._inside, page), methods=[way]) for path, page, way in inside]
-        routes += [
-            Route("/login", self._login, methods=["GET"]), Route("/login", self._log_in, methods=["POST"]),
-            Route("/static/{name}", _static, methods=["GET"]), health_route(self.inbox),
-        ]  # fmt: skip
-        handlers: dict[Any, Any] = {HTTPException: self._refuse, PermitryError: self._fail}
-        return Guarded(Starlette(routes=routes, exception_handlers=handlers), self.site)
+        return self.sessions.asgi(inside, [health_route(self.inbox)], {PermitryError: self._fail})
 
-    def _session(self, request: Request) -> Login | None:
-        return self.access.find(request.cookies.get(self.site.cookie, ""))
-
-    async def _inside(self, page: Page, request: Request) -> Response:
-        """Serve a page to one who has logged in; a form only with the token of the session."""
-        login = self._session(request)
-        if login is None:
-            return _to("/login") if request.method == "GET" else HTMLResponse(login_page("Log in first."), 401)
-        if request.method == "POST":
-            request.state.form = await read_form(request)
-            if not self.access.is_from(login, request.state.form.get("csrf", "")):
-                raise HTTPException(403, "The form is not of this session. Load the page again.")
-        return await page(request, login)
-
-    async def _login(self, _: Request) -> Response:
-        return HTMLResponse(login_page())
-
-    async def _log_in(self, request: Request) -> Response:
-        form = await read_form(request)
-        key = self.access.log_in(form.get("token", "").strip())
-        if key is None:
-            return await self._refuse_token()
-        response = _to("/")
-        response.set_cookie(
-            self.site.cookie, key, max_age=_SESSION, path="/", secure=self.site.is_secure, httponly=True,
-            samesite="strict",
-        )  # fmt: skip
-        return response
-
-    async def _refuse_token(self) -> Response:
-        """Answer one whose token is wrong; after many of them late, so that guesses are slow."""
-        if self._slowed.locked():
-            return HTMLResponse(login_page("Too many logins have failed. Wait a minute."), 429, {"Retry-After": "60"})
-        async with self._slowed:
-            await asyncio.sleep(self.access.delay)
-        return HTMLResponse(login_page("The link is used up or too old, or the token is wrong."), 401)
-
-    async def _log_out(self, request: Request, _: Login) -> Response:
-        self.access.log_out(request.cookies[self.site.cookie])
-        response = _to("/login")
-        response.delete_cookie(self.site.cookie, path="/", secure=self.site.is_secure, httponly=True, samesite="strict")
-        return response
+    @functools.cached_property
+    def sessions(self) -> Sessions:
+        """Who has logged in."""
+        return Sessions(self.site, self.access, LINKS)
 
     async def _list(self, _: Request, login: Login) -> Response:
         return HTMLResponse(list_page(await run_in_threadpool(self.inbox.open), login))
@@ -146,7 +92,7 @@ class InboxApp:
         login.notice = f"The question {name} is {said}."
         if response.is_approval and form.get("again"):
             login.notice += await self._grant(name, form["again"], login)
-        return _to("/")
+        return redirect("/")
 
     async def _grant(self, name: str, again: str, login: Login) -> str:
         give = functools.partial(self.inbox.grant, is_for_request=again == "request")
@@ -186,28 +132,13 @@ class InboxApp:
     def _events(self, request: Request, key: str, look: Callable[[], State]) -> Response:
         if self.live.is_full:
             raise HTTPException(503, "Too many pages are open.")
-        events = self.live.events(key, look, lambda: self._session(request) is not None)
+        events = self.live.events(key, look, lambda: self.sessions.find(request) is not None)
         # A proxy must hand each event on at once.
         return StreamingResponse(events, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
-    async def _refuse(self, request: Request, error: HTTPException) -> Response:
-        page = message_page("This does not work", error.detail, login=self._session(request))
-        return HTMLResponse(page, error.status_code, error.headers)
-
     async def _fail(self, request: Request, error: PermitryError) -> Response:
-        page = message_page("The questions cannot be read", f"{error}.", login=self._session(request))
+        page = message_page("The questions cannot be read", f"{error}.", login=self.sessions.find(request))
         return HTMLResponse(page, 503)
-
-
-def _to(path: str) -> Response:
-    return RedirectResponse(path, 303)
-
-
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in _STATIC:
-        raise HTTPException(404, "There is no such file.")
-    return Response((Path(__file__).parent / "static" / name).read_bytes(), media_type=_STATIC[name])
 
 
 def _response(form: dict[str, str]) -> ToolConfirmationResponse:

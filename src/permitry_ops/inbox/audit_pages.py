@@ -1,14 +1,14 @@
 """The page of the record: its last calls, by what is asked for."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from permitry.core.texts import one_line, shorten
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.call_text import call_text, short_session
-from permitry_ops.inbox.pages import Child, Html, element, frame, link
+from permitry_ops.inbox.pages import Child, Html, card_table, element, frame, link
 from permitry_ops.inbox.record_view import FILTERS, CallRow, Rows
 
 __all__ = ["audit_page"]
@@ -58,22 +58,19 @@ def _page_links(found: Rows, given: Mapping[str, str], before: str) -> Html:
 def _table(found: Rows) -> Html:
     if not found.rows:
         return element("p", "Nothing is on record.")
-    head = element("tr", *(element("th", name, scope="col") for name in _COLUMNS))
-    return element("table", element("thead", head), element("tbody", *map(_row, found.rows)), class_="calls")
+    return card_table(_COLUMNS, map(_row, found.rows))
 
 
-def _row(row: CallRow) -> Html:
+def _row(row: CallRow) -> Sequence[Child]:
     head = row.head
     said = _said(row)
-    cells: tuple[Child, ...] = (
+    return (
         _text(head, "at")[:19].replace("T", " "),
         element("span", ", ".join(said), class_=_LOOKS.get(said[0].partition(" ")[0])),
         element("code", shorten(_what(head), _LONGEST)),
         one_line(_text(head, "rule")),
         one_line(short_session(_text(head, "session"))),
     )
-    named = zip(_COLUMNS, cells, strict=True)
-    return element("tr", *(element("td", element("div", cell), data_name=name) for name, cell in named))
 
 
 def _text(event: Mapping[str, Any], name: str) -> str:

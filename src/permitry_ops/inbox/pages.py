@@ -4,17 +4,25 @@ Text is escaped wherever it goes in, and there is no way around that.
 """
 
 import html
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import attrs
 
 from permitry.core.texts import visible
 from permitry_ops.inbox.access import Login
 
-__all__ = ["Child", "Html", "element", "frame", "link", "login_page", "message_page", "token_field"]
+__all__ = [
+    "LINKS", "Child", "Html", "Links", "card_table", "element", "frame", "link", "login_page", "message_page",
+    "token_field",
+]  # fmt: skip
 
 _VOID = frozenset({"input", "link", "meta"})
 
-_PAGES = (("Questions", "/"), ("Audit", "/audit"), ("Statistics", "/stats"))
+Links: TypeAlias = Sequence[tuple[str, str]]
+"""Names of pages, and where they are; the first is the one after a login."""
+LINKS: Links = (("Questions", "/"), ("Audit", "/audit"), ("Statistics", "/stats"))
+"""The pages of an inbox."""
 _DOCTYPE = "<!doctype html>"
 
 
@@ -53,9 +61,15 @@ def _attribute(name: str, value: str | bool | None) -> str:  # noqa: FBT001 -- a
 
 
 def frame(
-    title: str, *body: Child, login: Login | None = None, here: str = "", live: str | None = None, version: str = ""
+    title: str,
+    *body: Child,
+    login: Login | None = None,
+    links: Links = LINKS,
+    here: str = "",
+    live: str | None = None,
+    version: str = "",
 ) -> str:
-    """Return a page; `live` is the address of events that show it again, `version` its state."""
+    """Return a page with links to others; `live` is the address of events that show it again, `version` its state."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -71,7 +85,7 @@ def frame(
     main = element(
         "main", element("h1", title), status, *body, id="main", tabindex="-1", data_live=live, data_version=version
     )
-    return f"{_DOCTYPE}{element('html', head, element('body', skip, _header(login, here), main), lang='en')}"
+    return f"{_DOCTYPE}{element('html', head, element('body', skip, _header(login, links, here), main), lang='en')}"
 
 
 def login_page(problem: str = "") -> str:
@@ -88,10 +102,22 @@ def login_page(problem: str = "") -> str:
     return frame("Log in", element("p", hint), *said, form)
 
 
-def message_page(title: str, text: str, *, login: Login | None = None) -> str:
+def message_page(title: str, text: str, *, login: Login | None = None, links: Links = LINKS) -> str:
     """Return a page that says something, with the way back."""
-    back = element("p", link("Back to the questions", "/") if login else link("Log in", "/login"))
-    return frame(title, element("p", text, role="alert", class_="problem"), back, login=login)
+    back = element("p", link(f"Back to the {links[0][0].lower()}", "/") if login else link("Log in", "/login"))
+    return frame(title, element("p", text, role="alert", class_="problem"), back, login=login, links=links)
+
+
+def card_table(columns: Sequence[str], rows: Iterable[Sequence[Child]]) -> Html:
+    """Return a table, of which each row is a card on a phone."""
+    head = element("tr", *(element("th", name, scope="col") for name in columns))
+    body = element("tbody", *(_card(columns, row) for row in rows))
+    return element("table", element("thead", head), body, class_="calls")
+
+
+def _card(columns: Sequence[str], row: Sequence[Child]) -> Html:
+    named = zip(columns, row, strict=True)
+    return element("tr", *(element("td", element("div", cell), data_name=name) for name, cell in named))
 
 
 def link(text: Child, to: str) -> Html:
@@ -111,12 +137,12 @@ def _notice(login: Login | None) -> str:
     return said
 
 
-def _header(login: Login | None, here: str) -> Html:
+def _header(login: Login | None, links: Links, here: str) -> Html:
     name = element("p", "permitry inbox", class_="name")
     if login is None:
         return element("header", name)
     items = (
-        element("li", element("a", text, href=to, aria_current="page" if to == here else None)) for text, to in _PAGES
+        element("li", element("a", text, href=to, aria_current="page" if to == here else None)) for text, to in links
     )
     leave = element(
         "form", token_field(login), element("button", "Log out", class_="plain"), method="post", action="/logout"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import attrs
 import uvicorn
+from starlette.types import ASGIApp
 
 from permitry.errors import AdapterError
 from permitry.files import open_regular
 from permitry_ops.inbox.access import User
-from permitry_ops.inbox.app import InboxApp
 from permitry_ops.inbox.security import Site
 
 __all__ = ["Address", "read_tokens", "serve"]
@@ -94,11 +94,11 @@ def _tokens(path: Path, lines: Iterable[str]) -> Iterable[tuple[User, str]]:
         yield User(words[0], _ROLES[words[1]]), words[2]
 
 
-def serve(app: InboxApp, listening: socket.socket) -> None:
+def serve(app: ASGIApp, listening: socket.socket) -> None:
     """Serve until the process is ended."""
     # A header says nothing of who is in front: all who come through a proxy are one address to the limit on logins.
     config = uvicorn.Config(
-        app.asgi(), log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
+        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
         timeout_graceful_shutdown=1,
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=[listening])

@@ -31,7 +31,7 @@ def overview(store: CorpusStore) -> str:
 
     Raises: `ToolError` when the corpus cannot be read.
     """
-    with store.reading() as connection:
+    with store.read() as connection:
         (documents,) = connection.execute("SELECT count(*) FROM documents").fetchone()
         (entities,) = connection.execute("SELECT count(*) FROM entities").fetchone()
         if not entities:
@@ -55,7 +55,7 @@ def relationship(store: CorpusStore, entity_a: str, entity_b: str) -> str:
 
     Raises: `ToolError` when the corpus cannot be read.
     """
-    with store.reading() as connection:
+    with store.read() as connection:
         one, other = _entity(connection, entity_a), _entity(connection, entity_b)
         if one is None:
             return _unknown(connection, entity_a)

@@ -64,7 +64,7 @@ def query(store: CorpusStore, sql: str) -> tuple[list[dict[str, Any]], bool]:
         steps += _STEPS
         return steps > _MOST_STEPS or cancellation.is_cancelled
 
-    with store.reading() as connection:
+    with store.read() as connection:
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
         connection.set_authorizer(authorize)

@@ -66,7 +66,7 @@ def search(
         return []
     # Quoted, so that no word of the query is an operator of FTS5.
     match = " OR ".join(f'"{term}"' for term in terms)
-    with store.reading() as connection:
+    with store.read() as connection:
         values = {"match": match, "first": date_from, "last": date_to, "most": _CANDIDATES}
         rows = connection.execute(_FIND, values).fetchall()
     passages = [Passage(*row) for row in rows]

@@ -114,7 +114,7 @@ class CorpusStore:
         """
         if not self.file.exists():
             return []
-        with self.reading() as connection:
+        with self.read() as connection:
             rows = connection.execute(
                 "SELECT document_id, path, title, date, size, media, chunks FROM documents ORDER BY document_id"
             )
@@ -122,7 +122,7 @@ class CorpusStore:
 
     def has_documents(self) -> bool:
         """Return whether there is anything to search; a corpus that cannot be read has nothing."""
-        with contextlib.suppress(ToolError), self.reading() as connection:
+        with contextlib.suppress(ToolError), self.read() as connection:
             return connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is not None
         return False
 
@@ -145,7 +145,7 @@ class CorpusStore:
             return str(row[1])
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection that can write nothing, for the time of a `with` block; a cancelled call ends its queries.
 
         Raises: `ToolError` when there is no corpus, or SQLite cannot read it.

@@ -1,13 +1,11 @@
 """A command on a terminal of its own, which can be typed into."""
 
 import contextlib
-import fcntl
 import os
 import select
 import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 from pathlib import Path
@@ -15,6 +13,11 @@ from typing import IO
 
 from permitry.port import ToolError
 from permitry_tools._process import Capture, ProcessGroup
+
+# Windows has neither, and no such terminals.
+with contextlib.suppress(ImportError):
+    import fcntl
+    import termios
 
 __all__ = ["TerminalGroup"]
 

@@ -96,7 +96,7 @@ def test_an_empty_list_next_to_other_words_is_left_out() -> None:
 def test_operators_compare_with_the_values_of_a_list() -> None:
     """Nested ones too; the condition is shown with the name."""
     (condition,) = _when({"args": {"to": {"any": {"in": "@numbers"}}}}).plain
-    assert condition == argument_condition("to", {"any": {"in": [1, 2]}})
+    assert condition == argument_condition("to", {"any": {"in": ListedValues.of("numbers", (1, 2))}})
     assert str(condition) == "args.to any (in @numbers)"
     (condition,) = _when({"args": {"to": {"not_in": "@empty"}}}).plain
     assert condition == argument_condition("to", {"not_in": ListedValues.of("empty", ())})

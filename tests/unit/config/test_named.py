@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
+from permitry.config.catalogue import find_shipped
 from permitry.config.named import explain_missing, out_of_bounds, shorten_name
 from permitry.config.origin import Origin
 
@@ -37,6 +38,24 @@ def test_a_project_reads_small_files_below_its_root(tmp_path: Path) -> None:
     assert "is larger than" in str(out_of_bounds(large, project))
     assert "lies outside the project" in str(out_of_bounds(tmp_path.parent / "x", project))
     assert out_of_bounds(large, Origin("rules.toml")) is None
+
+
+def test_what_is_typed_looks_at_nothing_outside(tmp_path: Path) -> None:
+    """By path, by a link, and behind a NUL; no name of a file there is in the hint."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.toml").touch()
+    (tmp_path / "in" / "mine.toml").touch()
+    (tmp_path / "in" / "link.toml").symlink_to(tmp_path / "secret.toml")
+    folder = (tmp_path / "in",)
+    for within in ((), folder):
+        for name in ("../secret.toml", "../secre.toml", "link.toml", "..", "../secre\0.toml"):
+            message, hint = explain_missing(name, tmp_path / "in" / name, within) or ("", "")
+            assert message == f"`{name}` lies outside the folder of the rules"
+            assert "secret" not in hint
+    assert explain_missing("mine.toml", tmp_path / "in" / "mine.toml", folder) is None
+    one = (tmp_path / "secret.toml",)
+    assert explain_missing("../secret.toml", tmp_path / "in" / "../secret.toml", one) is None
+    assert explain_missing("permitry:base", find_shipped("permitry:base"), ()) is None
 
 
 def test_a_file_is_shown_as_the_one_that_extends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,14 @@
 """Questions while they are open."""
 
+from unittest.mock import Mock
+
 import attrs
 import pytest
 from tests.unit.guard.stubs import ASKED, CALL, Failing, answer_of, case_of, guard_of
 
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
 from permitry.errors import FullLedgerError, LedgerError
 from permitry.guard.guard import Guard
 from permitry.guard.ledger import ConfirmationLedger
@@ -27,6 +30,26 @@ def test_a_question_that_is_not_recorded_is_closed_again() -> None:
     assert isinstance(outcome, Blocked)
     assert outcome.cause is Cause.NOT_RECORDED
     assert len(guard.ledger) == 0
+
+
+def test_what_a_call_would_do_is_read_where_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, although the request is copied with the id of its question: that takes longest of an asked call."""
+    effects = Mock(return_value=())
+    monkeypatch.setattr("permitry.guard.open_questions.effect_lines", effects)
+    request = _open(guard_of()).request
+    effects.assert_not_called()
+    assert request.effects == request.effects == ()
+    effects.assert_called_once()
+
+
+def test_an_undeclared_call_is_not_read_for_its_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a command without an expansion: to read what they would do takes longest."""
+    read = Mock(side_effect=AssertionError)
+    monkeypatch.setattr("permitry.core.rule.Request.actions", property(read))
+    guard = guard_of()
+    for name, arguments in (("deploy", {"text": "$(pwd)"}), ("run_shell", {"command": "make"})):
+        assert isinstance(open_question(case_of(ASKED, call=ToolCall(name, arguments)), guard), Pending)
+    read.assert_not_called()
 
 
 def test_late_questions_make_room() -> None:

@@ -1,5 +1,6 @@
 """Records as a file of Parquet."""
 
+import datetime as dt
 import json
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import AuditError, PermitryError
 from permitry_ops.parquet import write_parquet
@@ -22,7 +24,6 @@ def test_each_field_is_a_column(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     decided = {
         "number": 1,
-        "at": "2026-01-01",
         "event": "decided",
         "tool": "say",
         "arguments": {"x": "é"},
@@ -34,6 +35,45 @@ def test_each_field_is_a_column(tmp_path: Path) -> None:
     assert first == {**{k: v for k, v in decided.items() if v is not None}, "arguments": '{"x": "é"}'}
     assert json.loads(second.pop("rest")) == {"extra": [1], "verdict": 7}
     assert second == {"number": 2, "event": "finished", "ok": True, "seconds": 2.0}
+
+
+def test_who_decided_and_for_whom_are_columns(tmp_path: Path) -> None:
+    """Of answers, grants and sessions, so that a report needs no JSON."""
+    path = tmp_path / "a.parquet"
+    names = ("by", "grant", "user", "mode", "principal", "workspace")
+    write_parquet([{"number": 1, **{name: f"a {name}" for name in names}}], path)
+    assert _read(path) == [{"number": 1, **{name: f"a {name}" for name in names}}]
+
+
+@for_each(
+    ("at", "time"),
+    [
+        ("2026-11-23T10:00:00.250+00:00", "2026-11-23T10:00:00.250000+00:00"),
+        ("2026-11-23T12:00:00.000001+02:00", "2026-11-23T10:00:00.000001+00:00"),
+        ("2026-11-23", "2026-11-23T00:00:00+00:00"),
+    ],
+)
+def test_the_time_is_a_time(tmp_path: Path, at: str, time: str) -> None:
+    """In UTC, in microseconds, as programs compare and round them."""
+    path = tmp_path / "a.parquet"
+    write_parquet([{"number": 1, "at": at}], path)
+    assert str(pq.read_schema(path).field("at").type) == "timestamp[us, tz=UTC]"
+    assert pq.read_table(path).column("at").cast("int64").to_pylist() == [_microseconds(time)]
+
+
+def _microseconds(time: str) -> int:
+    since = dt.datetime.fromisoformat(time) - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    return since // dt.timedelta(microseconds=1)
+
+
+@for_each("at", ["soon", 7, "0001-01-01T00:00:00+23:00"])
+def test_what_is_no_time_is_kept_as_it_is(tmp_path: Path, at: object) -> None:
+    """An auditor loses nothing."""
+    path = tmp_path / "a.parquet"
+    write_parquet([{"number": 1, "at": at}], path)
+    (row,) = _read(path)
+    assert json.loads(row["rest"]) == {"at": at}
+    assert "at" not in row
 
 
 def test_halves_of_surrogate_pairs_are_spelled_out(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import attrs
 import psycopg
 import pytest
 from tests.postgres import Cluster
@@ -40,7 +39,7 @@ ROWS = {
 def _kept(version: int, schema: str) -> Iterator[tuple[str, tuple[object, ...]]]:
     """Yield statements that fill a store of a version."""
     if version >= 1:
-        yield f"INSERT INTO {schema}record (number, body, hash) VALUES (?, ?, ?)", attrs.astuple(RECORD)  # noqa: S608 -- names of ours
+        yield f"INSERT INTO {schema}record (number, body, hash) VALUES (?, ?, ?)", RECORD  # noqa: S608 -- names of ours
         yield f"UPDATE {schema}chain SET number = ?, hash = ?", (RECORD.number, RECORD.hash)  # noqa: S608 -- as above
     for table, row in ROWS.items() if version >= 2 else ():
         marks = ", ".join("?" * len(row))

@@ -1,6 +1,8 @@
 """The record by its path."""
 
+import contextlib
 import json
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from permitry.store.records import (
     recorder_at,
     records_at,
 )
+from permitry.store.sqlite import SqliteStore
 
 
 @pytest.fixture(params=["audit.jsonl", "permitry.db", "postgres"])
@@ -111,6 +114,22 @@ def test_a_line_of_a_stranger_hides_no_other(tmp_path: Path) -> None:
     path.write_text(f'{"[" * 100_000}\n{{"event": "asked", "number": [9]}}\n')
     read = list(records_at(path, RecordFilter()))
     assert [(record["number"], record["event"]) for record in read] == [(1, "unreadable"), (2, "asked")]
+
+
+def test_a_record_in_a_store_that_is_no_object_hides_no_other(tmp_path: Path) -> None:
+    """As with lines; that it was changed is found by `verify`."""
+    path = tmp_path / "a.db"
+    store = SqliteStore(path)
+    store.append('{"event": "asked"}', "{}", '{"event": "finished", "number": 9}')
+    store.close()
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE record SET body = '[]' WHERE number = 2")
+    read = list(records_at(path, RecordFilter()))
+    assert [(record["number"], record["event"]) for record in read] == [
+        (1, "asked"),
+        (2, "unreadable"),
+        (3, "finished"),
+    ]
 
 
 def _numbers(following: RecordFollower, wanted: RecordFilter | None = None) -> list[int]:

@@ -90,7 +90,7 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
         unknown = Unknown(text, error.reason, error.offset, about=what_is_unknown(text, reading))
         possible, guessed = loose.by_certainty(loose.possible_actions(reading, folder))
         return ShellReading((unknown,), possible, unknown.reason, guessed)
-    return _Script(text, commands, found, folder, functools.partial(loose.read_text, text)).reading()
+    return _Script(text, commands, found, folder, functools.partial(loose.read_text, text)).read()
 
 
 # What a text says depends on the text alone. It is read again when a call is recorded, and agents repeat commands.
@@ -122,7 +122,7 @@ def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -
     command = Command(tuple(Word(word) for word in argv), end=len(text))
     read = functools.partial(loose.read_words, command.words)
     found = _classify((command,), has_moved=has_moved)
-    return _Script(text, (command,), found, folder, read).reading()
+    return _Script(text, (command,), found, folder, read).read()
 
 
 @attrs.define
@@ -149,7 +149,7 @@ class _Script:
         """The commands that the lenient reader finds in the text, nested commands included."""
         return self._read_with_nested()
 
-    def reading(self) -> ShellReading:
+    def read(self) -> ShellReading:
         """Return what the commands do."""
         found = self.found
         self.sets = tuple(dict.fromkeys(each for one in found for each in assignments_kept_by_shell(one.command)))

@@ -18,8 +18,8 @@ def test_the_folder_of_a_program_is_part_of_what_it_is(tmp_path: Path, monkeypat
 
 def test_a_server_is_described_by_its_program() -> None:
     """Which the user can try by hand; arguments and an address may hold secrets."""
-    assert Server("a", ("npx", "--key=secret")).described == "the MCP server `a`, started by `npx`,"
-    assert Server("a", url="http://127.0.0.1/?key=secret").described == "the MCP server `a`"
+    assert Server("a", ("npx", "--key=secret")).description == "the MCP server `a`, started by `npx`,"
+    assert Server("a", url="http://127.0.0.1/?key=secret").description == "the MCP server `a`"
 
 
 def test_a_server_is_known_by_how_it_is_started() -> None:

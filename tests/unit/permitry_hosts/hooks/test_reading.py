@@ -9,7 +9,7 @@ from permitry.core.spec import ArgumentRole
 from permitry_hosts.hooks.host import Event, Kind
 from permitry_hosts.hooks.hosts import host_named
 from permitry_hosts.hooks.policies import Policies
-from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, reading
+from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, read_call
 
 SHELL = Event(
     Kind.BEFORE, name="PreToolUse", session="s1", tool="Bash", arguments={"command": "ls"}, folder="/p", workspace="/p"
@@ -17,7 +17,7 @@ SHELL = Event(
 
 
 def _read(event: Event, host: str = "claude-code", rules: str = "permitry:tools-claude-code") -> Reading:
-    return reading(host_named(host), event, [rules], Policies(), host_named(host))
+    return read_call(host_named(host), event, [rules], Policies(), host_named(host))
 
 
 def test_a_tool_of_the_host_is_itself() -> None:
@@ -67,6 +67,6 @@ def test_observed_files_come_behind_the_rules(tmp_path: Path) -> None:
         *others, last = find_rules(host, event, rules, ["permitry:publishing"])
         assert (last.name, last.is_observed) == ("permitry:publishing", True)
         assert not any(each.is_observed for each in others)
-    read = reading(host, event, ["permitry:tools-claude-code"], Policies(), host, observed=["permitry:publishing"])
+    read = read_call(host, event, ["permitry:tools-claude-code"], Policies(), host, observed=["permitry:publishing"])
     assert read.rules.observed is not None
     assert not read.rules.rules

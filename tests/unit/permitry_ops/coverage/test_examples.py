@@ -4,7 +4,7 @@ from pathlib import Path
 
 from permitry.config.drafts import drafts_of
 from permitry.config.load import load_rules
-from permitry_ops.coverage.examples import list_examples
+from permitry_ops.coverage.examples import list_calls, list_examples
 
 RULE = """schema = 1
 
@@ -41,3 +41,18 @@ def test_an_example_is_read_with_the_records_of_the_rules(tmp_path: Path) -> Non
     rules = load_rules(path)
     (example,) = list_examples(drafts_of(rules).rules["r"], rules)
     assert [touch.access.value for touch in example.request.actions.touches()] == ["read"]
+
+
+def test_an_example_that_says_all_is_a_call(tmp_path: Path) -> None:
+    """Of the tool that does such a thing; what has a context of its own is none."""
+    head = 'schema = 1\n[[rule]]\nid = "r"\neffect = "block"\n'
+    for lines, found in (
+        ('when.command = "git push"\nmatch = ["git push"]', [("run_shell", {"command": "git push"})]),
+        ('when.path = "/etc/**"\nwhen.access = "read"\nmatch = ["/etc/a"]', [("read_file", {"path": "/etc/a"})]),
+        ('tools = ["pay"]\nmatch = ["pay", { tool = "pay", args.n = 1 }]', [("pay", {}), ("pay", {"n": 1})]),
+        ('tools = ["pay"]\nwhen.mode = "x"\nmatch = [{ tool = "pay", mode = "x" }]', []),
+    ):
+        path = tmp_path / "rules.toml"
+        path.write_text(head + lines, encoding="utf-8")
+        calls = list(list_calls(drafts_of(load_rules(path)).rules["r"]))
+        assert [(call["name"], call["arguments"]) for call in calls] == found

@@ -8,7 +8,8 @@ from tests.unit.permitry_ops.coverage.conftest import PAY, PUSH, Probes, rules_o
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.errors import ConfigError
-from permitry_ops.coverage.probes import Decider, SessionProbes, read_cases, same
+from permitry.golden.deciders import Decider, same
+from permitry_ops.coverage.probes import SessionProbes, read_cases
 
 
 def test_a_case_differs_where_it_does_not_hold(probes: Probes) -> None:
@@ -35,8 +36,8 @@ def test_a_case_that_names_rules_is_list_probes_these(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(case.replace("WANT", want), encoding="utf-8")
     (probe,) = read_cases([tmp_path / "c.json"], rules_of(PAY))
     (rule,) = rules_of(PUSH).rules
-    assert same(rule) in probe.decider.known
-    assert rule not in probe.decider.known
+    assert same(rule) in probe.decider.identities
+    assert rule not in probe.decider.identities
 
 
 def test_a_case_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:

@@ -34,6 +34,14 @@ def test_a_call_is_found_for_each_mutant() -> None:
     assert look_at(PUSH, "without `unless`").line == shell("git push --dry-run")
 
 
+def test_what_is_likely_is_tried_first() -> None:
+    """The words of examples are those that people write."""
+    rules = rules_of(PUSH)
+    left_out, *_ = list_mutants(rules.rules[0])
+    likely = [shell("ls"), shell("git push origin main")]
+    assert look(left_out, Side.of(rules, WORKSPACE), 20.0, likely).line == likely[1]
+
+
 def test_what_is_asked_about_anyway_shows_in_yolo_mode() -> None:
     """A restriction that asks makes no other difference."""
     line = look_at(PUSH.replace('"block"', '"confirm"'), "the rule is left out").line

@@ -8,7 +8,6 @@ from typing import TypeAlias
 import pytest
 
 from permitry.config.load import load_rules
-from permitry_ops.diff.openings import openings
 from permitry_ops.diff.search import Answer, Search
 from permitry_ops.diff.side import Side
 
@@ -27,9 +26,7 @@ def found() -> Found:
     """Return a function that returns what is found of each opening from one text to another."""
 
     def answers(old: str, new: str) -> Sequence[Answer]:
-        before, after = side_of(old), side_of(new)
-        search = Search(before, after)
-        return [search.answer(opening) for opening in openings(before, after)]
+        return Search(side_of(old), side_of(new)).answer_all()
 
     return answers
 

@@ -3,14 +3,14 @@
 import pytest
 from tests.unit.permitry_ops.diff.conftest import side_of
 
-from permitry_ops.diff.openings import Opening, openings
+from permitry_ops.diff.openings import Opening, find_openings
 
 RULE = '[[rule]]\nid = "{}"\neffect = "{}"\ntools = ["x"]\n'
 
 
 def between(old: str, new: str) -> list[Opening]:
     """Return the openings from one text to another."""
-    return list(openings(side_of(old), side_of(new)))
+    return list(find_openings(side_of(old), side_of(new)))
 
 
 @pytest.mark.parametrize(

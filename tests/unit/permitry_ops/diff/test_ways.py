@@ -47,6 +47,14 @@ def test_each_pattern_that_was_added_is_a_way() -> None:
     assert list(differences(one, two)) == []
 
 
+def test_a_pattern_within_another_one_is_no_way_of_a_restriction() -> None:
+    """Nothing else matches it; a permission wants some words spelled out, so that it may permit more."""
+    for effect, most in (("block", 0), ("allow", 1)):
+        one = rule_of(f'effect = "{effect}"', 'when.command = ["{sudo,doas} ** npm *"]')
+        two = rule_of(f'effect = "{effect}"', 'when.command = ["{sudo,doas} ** npm *", "sudo npm test"]')
+        assert len(list(differences(two, one))) == most
+
+
 def test_what_certainly_holds_holds_for_a_restriction_too() -> None:
     """So it cannot be missing for one; the other way round it can."""
     (sure, *_), (unsure, *_) = (

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 import uvicorn
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 from tests.unit.permitry_ops.inbox.people import QUESTION
 
 from permitry.channels.response import ToolConfirmationResponse
@@ -21,6 +22,8 @@ from permitry_ops.inbox.live import Live
 from permitry_ops.inbox.record_view import RecordView
 from permitry_ops.inbox.security import Site
 from permitry_ops.inbox.stored import Shown
+from permitry_ops.inbox.trial import Start
+from permitry_ops.inbox.try_app import TryApp
 
 PORT = 8710
 ORIGIN = f"http://127.0.0.1:{PORT}"
@@ -63,7 +66,7 @@ class MemoryInbox:
 class Browser:
     """A browser with cookies, which names its origin as browsers do."""
 
-    app: InboxApp
+    app: InboxApp | TryApp
     client: TestClient = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -104,16 +107,35 @@ def app_of(inbox: object) -> InboxApp:
 @contextlib.contextmanager
 def serving(inbox: object, record: Path | None = None) -> Iterator[tuple[InboxApp, str]]:
     """Yield the application of an inbox that is served on this machine, and its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        site = Site.local(port)
+    with _listening() as (listening, site):
         app = InboxApp(inbox, site, RecordView(record), live=Live(pause=0.02))  # type: ignore[arg-type]  # as above
-        config = uvicorn.Config(app.asgi(), log_level="error", timeout_graceful_shutdown=1, ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
+        with _served(app.asgi(), listening):
             yield app, site.origins[0]
-        finally:
-            server.should_exit = True
-            thread.join()
+
+
+@contextlib.contextmanager
+def trying(start: Start, workspace: str = "/srv/shop") -> Iterator[tuple[TryApp, str]]:
+    """Yield the page to try rules as it is served on this machine, and its address."""
+    with _listening() as (listening, site):
+        app = TryApp(start, site, workspace)
+        with _served(app.asgi(), listening):
+            yield app, site.origins[0]
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[tuple[socket.socket, Site]]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening, Site.local(listening.getsockname()[1])
+
+
+@contextlib.contextmanager
+def _served(app: ASGIApp, listening: socket.socket) -> Iterator[None]:
+    config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1, ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()

@@ -11,7 +11,7 @@ from permitry_tools.corpus.store import MOST_BYTES, Added, CorpusStore
 
 
 def _count(store: CorpusStore, table: str) -> int:
-    with store.reading() as connection:
+    with store.read() as connection:
         return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 -- names of the test
 
 
@@ -40,7 +40,7 @@ def test_a_changed_file_replaces_its_document(store: CorpusStore, folder: Path) 
     assert store.add(file).outcome == "replaced"
     first = store.documents()[0]
     assert (first.document_id, first.title, first.date, first.tags) == (1, "New", "2024-05-01", ("history",))
-    with store.reading() as connection:
+    with store.read() as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM entities")}
         assert connection.execute("SELECT * FROM words WHERE words MATCH 'punch'").fetchall() == []
     assert names == {"Grace Hopper", "Charles Babbage", "Bank of England", "Luigi Menabrea", "Royal Society"}
@@ -157,7 +157,7 @@ def test_removing_what_is_not_there_is_reported(store: CorpusStore, word: str) -
 def test_a_corpus_that_is_not_there_is_empty(empty: CorpusStore) -> None:
     """Looking makes no file."""
     assert (empty.documents(), empty.has_documents()) == ([], False)
-    with pytest.raises(ToolError, match="there is no corpus yet"), empty.reading():
+    with pytest.raises(ToolError, match="there is no corpus yet"), empty.read():
         pytest.fail("there is nothing to read")
     with pytest.raises(ToolError, match="there is no corpus"):
         empty.remove("1")
@@ -174,7 +174,7 @@ def test_a_corpus_knows_whether_it_has_documents(store: CorpusStore) -> None:
 
 def test_reading_can_write_nothing(store: CorpusStore) -> None:
     """Not even where no one looks at the statements."""
-    with pytest.raises(ToolError, match="readonly"), store.reading() as connection:
+    with pytest.raises(ToolError, match="readonly"), store.read() as connection:
         connection.execute("DELETE FROM documents")
     assert len(store.documents()) == 3
 
