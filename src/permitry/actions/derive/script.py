@@ -7,7 +7,6 @@ lenient reader then finds the actions that the text may have.
 import functools
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from posixpath import basename
 from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
@@ -143,6 +142,7 @@ class _Script:
     found_names: Found | None = None
     sets: tuple[str, ...] = ()
     is_last: bool = False
+    written: dict[tuple[str, ...], tuple[str, ...]] = attrs.field(factory=dict)
 
     @functools.cached_property
     def with_nested(self) -> "LooseReading":
@@ -166,9 +166,12 @@ class _Script:
                 folder = attrs.evolve(folder, writes_alone=True)
             if isinstance(each, Refused):
                 self.unknown(each.command, each.reason)
+                known: Classified | Refused = each
             else:
-                walk.after(self.command(each, folder))
-            history.add(_find_changes(each, folder, together=together))
+                known = self.with_values(each, folder)
+                self.command(known, folder, values=tuple(shown_values(each.command, folder)))
+                walk.after(known.command)
+            history.add(_find_changes(known, folder, together=together))
         if self.needs_all:
             self.besides(loose.possible_actions(self.with_nested, self.folder))
         self.add_wrappers({each.command.words for each in found})
@@ -203,7 +206,7 @@ class _Script:
         """Whether a file in the text has a name that a program takes for an option: the text may make it."""
         targets = (each.target or "" for command in self.commands for each in command.redirections)
         words = (text for command in self.commands for text in command.argv if not text.startswith("-"))
-        return any(basename(name).startswith("-") for name in (*targets, *words))
+        return any("/-" in f"/{name}" for name in (*targets, *words))
 
     def line_of(self, command: Command) -> CommandLine | None:
         """Return what a command is written as, if that is more than its words."""
@@ -222,17 +225,20 @@ class _Script:
         self.doubts.append(reason)
         self.needs_all = True
 
-    def command(self, one: Classified, folder: Folder) -> Command:
-        """Add the actions of a command, and return it with what is known of its words."""
+    def with_values(self, one: Classified, folder: Folder) -> Classified:
+        """Return a command with the values of expansions that are known."""
+        command = expand(one.command, folder, self.commands) if self.is_usual else one.command
+        self.written[command.argv] = one.command.argv
+        return _classify_again(one, command)
+
+    def command(self, one: Classified, folder: Folder, *, values: tuple[tuple[str, str], ...]) -> None:
+        """Add the actions of a command; `values` are those of expansions in it, for a human."""
         is_piped = one.command.follows == "|" and self.names_within == one.command.within
         has_names = is_piped and not self.names_option
         if not has_names:
             self.found_names = None
-        values: tuple[tuple[str, str], ...] = ()
         if self.is_usual:
-            values = tuple(shown_values(one.command, folder))
-            command = with_names(expand(one.command, folder, self.commands), self.found_names, self.commands)
-            one = _classify_again(one, command)
+            one = _classify_again(one, with_names(one.command, self.found_names, self.commands))
         command = one.command
         run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks, values=values)
         actions: list[Action] = [run]
@@ -248,7 +254,6 @@ class _Script:
         if one.doubt is not None:
             self.inner(command, folder)
         self.doubts += filter(None, map(_why_not_reading, actions))
-        return command
 
     def inner(self, command: Command, folder: Folder) -> None:
         """Add the nested commands that a program runs."""
@@ -291,7 +296,8 @@ class _Script:
         is_read = is_read or with_script(command.words, "") != command.words
         if not is_read or all(each.target is not None for each in command.redirections):
             return None
-        texts = [text for each in self.with_nested.commands if each.argv == command.argv for text in each.stdin]
+        argvs = (command.argv, self.written.get(command.argv))
+        texts = [text for each in self.with_nested.commands if each.argv in argvs for text in each.stdin]
         return "\n".join(texts) if texts else None
 
     def add_wrappers(self, seen: Container[tuple[Word, ...]]) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.command import NOWHERE, Command, Redirection
+from permitry.actions.builtins import ASSIGNING, SYNTACTIC
+from permitry.actions.command import Command, Redirection
 from permitry.actions.derive.substituted import commands_of, moves_late
 from permitry.actions.folders import Folder
 from permitry.actions.programs.catalogue import record_of
@@ -20,13 +21,17 @@ from permitry.core.words import Word
 
 __all__ = ["expand", "shown_values"]
 
-# A word with one sign that may begin an expansion, and with one expansion, has it there: no quotes hide the sign.
+# A word with one sign that may begin an expansion, and with one expansion, has it there: no quotes hide the sign. No
+# sign is in the expansion that could hide its end, or end a line.
+_COMMAND = r"(?P<{}>[\w./@%+=:, '\"-]*?)(?: 2>/dev/null)?"
 _EXPANDED = re.compile(
     r"(?P<before>[^$`]*)"
-    r"(?P<written>\$\([^$`()]*\)|`[^$`()\\]*`)"
+    rf"(?P<written>\$\({_COMMAND.format('new')}\)|`{_COMMAND.format('old')}`)"
     r"(?P<behind>[^$`]*)"
 )
 _PLAIN = re.compile(r"[\w./@%+=:,-]+")
+_SETTING = ASSIGNING | SYNTACTIC | {"exec", "hash", "printf", "test", "["}
+"""Builtins by which a word may become a variable, or more commands, or change how they are read."""
 _BRANCH = re.compile(r"ref: refs/heads/([\w./+@-]+)\n")
 _OF_GIT = {
     ("git", "branch", "--show-current"): "branch",
@@ -37,7 +42,7 @@ _OF_GIT = {
 
 def expand(command: Command, folder: Folder, script: Sequence[Command]) -> Command:
     """Return a command of a script in `folder`, with the values of expansions in its words and in what it redirects."""
-    if _is_of_shell(command):
+    if command.words[0].text in _SETTING or _is_of_shell(command):
         return command
     is_kept = not moves_late(script)
     words = tuple(_expand(word, folder, is_kept=is_kept) for word in command.words)
@@ -47,11 +52,10 @@ def expand(command: Command, folder: Folder, script: Sequence[Command]) -> Comma
 
 def shown_values(command: Command, folder: Folder) -> Iterator[tuple[str, str]]:
     """Yield the expansions in the words of a command, each with what it is as far as that is known now."""
-    every = (_EXPANDED.fullmatch(word.text) for word in command.words if word.is_open)
-    for written in (found["written"] for found in every if found is not None):
-        value = _value(written, folder) or _said_by_git(written, folder)
-        if value and not _is_of_shell(command):
-            yield written, value
+    for found in (_EXPANDED.fullmatch(word.text) for word in command.words if word.is_open):
+        value = found and (_value(found, folder) or _said_by_git(found, folder))
+        if found and value and not _is_of_shell(command):
+            yield found["written"], value
 
 
 def _is_of_shell(command: Command) -> bool:
@@ -61,16 +65,18 @@ def _is_of_shell(command: Command) -> bool:
 
 def _expand(word: Word, folder: Folder, *, is_kept: bool) -> Word:
     found = _EXPANDED.fullmatch(word.source or word.text)
-    if not word.is_open or word.found is not None or found is None:
+    value = found and word.is_open and word.found is None and _value(found, folder)
+    if not found or not value:
         return word
-    value = _value(found["written"], folder)
-    if value is None or (word.source and not is_kept):
+    if "~" in f"{found['before']}{found['behind']}"[word.is_home :]:
+        # One in quotes, or of a program.
         return word
-    # Without quotes, or next to a pattern, a blank or a wildcard in the value is one of the shell.
-    is_whole = word.is_single and not word.is_glob
-    if not is_whole and not _PLAIN.fullmatch(value):
+    # Without quotes, or next to a pattern, a blank or a wildcard in the value is one of the shell. A variable of a loop
+    # may be one of several words, and any leads elsewhere from another folder.
+    is_whole = word.is_single and not word.is_glob and not word.source
+    if (word.source and not is_kept) or not (is_whole or _PLAIN.fullmatch(value)):
         return word
-    return Word(f"{found['before']}{value}{found['behind']}", word.is_glob)
+    return Word(f"{found['before']}{value}{found['behind']}", word.is_glob, word.is_home)
 
 
 def _redirect(redirection: Redirection, folder: Folder) -> Redirection:
@@ -80,9 +86,9 @@ def _redirect(redirection: Redirection, folder: Folder) -> Redirection:
     return attrs.evolve(redirection, target=word.text, is_open=word.is_open)
 
 
-def _value(written: str, folder: Folder) -> str | None:
+def _value(found: re.Match[str], folder: Folder) -> str | None:
     """Return what an expansion becomes; None where that is not certain."""
-    match _argv(written):
+    match _argv(found):
         case ["pwd"]:
             return _here(folder)
         case ["dirname", path]:
@@ -93,21 +99,21 @@ def _value(written: str, folder: Folder) -> str | None:
             return None
 
 
-def _argv(written: str) -> Sequence[str]:
+def _argv(found: re.Match[str]) -> Sequence[str]:
     """Return the words of the one command of a substitution; none where they are not written out."""
-    commands = commands_of(written)
-    if len(commands) != 1 or commands[0].assignments:
-        return ()
-    is_quiet = all((each.operator, each.target) == (">", NOWHERE) for each in commands[0].redirections)
+    commands = commands_of(f"$({found['new'] or found['old']})")
     # Nothing in it is expanded.
-    is_plain = commands[0].words == tuple(map(Word, commands[0].argv))
-    return commands[0].argv if is_quiet and is_plain else ()
+    is_plain = len(commands) == 1 and commands[0] == Command(tuple(map(Word, commands[0].argv)), end=commands[0].end)
+    return commands[0].argv if is_plain else ()
 
 
 def _here(folder: Folder) -> str | None:
-    if not folder.is_certain or len(folder.bases) != 1:
+    """Return the folder that `pwd` prints; None where it has several names, or ends with what the shell cuts off."""
+    base, *others = folder.bases or ("",)
+    names = {base, posixpath.normpath(folder.disk.workspace or base)}
+    if others or len(names) > 1 or not folder.is_certain or base.endswith("\n"):
         return None
-    return folder.bases[0]
+    return base or None
 
 
 def _dirname(path: str) -> str | None:
@@ -129,9 +135,9 @@ def _basename(path: str, suffix: str = "") -> str | None:
     return bare.removesuffix(suffix) or bare
 
 
-def _said_by_git(written: str, folder: Folder) -> str | None:
+def _said_by_git(found: re.Match[str], folder: Folder) -> str | None:
     """Return what git would print of its work tree, by the files that are there now; None where they do not say it."""
-    asked = _OF_GIT.get(tuple(_argv(written)))
+    asked = _OF_GIT.get(tuple(_argv(found)))
     if asked is None or _here(folder) is None:
         return None
     top = folder.place_of(folder.top_of(Word("."))[0], Access.READ).place.real[0]
