@@ -17,17 +17,18 @@ __all__ = ["EVERYTHING", "Selection", "narrow", "select"]
 
 _MOST_CHOICES = 64
 _BODY = re.compile(r"(/|\*\*/)?([^/]+)(/|/\*\*?)?")
-"""The name of what is left out, at any depth or here, with all below it."""
-_UNREAD = frozenset("[]{}\\, \t\n")
-"""Signs that mean more than one thing to those who read patterns."""
+"""The name of what is left out, at any depth or here; a slash behind it leaves out no more than a folder."""
+_UNREAD = frozenset("?[]{}\\, \t\n")
+"""Signs that mean more than one thing to those who read patterns; one character is one byte to some."""
+_HERE = frozenset({"", ".", "./"})
 
 
 @attrs.frozen
 class Selection:
     """What a search takes: files with a name that fits one of `only`, if there is one, and nothing of what is left out.
 
-    `names` are left out at any depth with all below them, `here` so in the current folder, and `folders` are left out
-    where they are folders.
+    `names` are left out at any depth with all below them, `folders` where they are folders, and `here` where they are
+    folders in the current one.
     """
 
     only: tuple[str, ...] = ()
@@ -39,7 +40,11 @@ class Selection:
         """Return whether a name `below` a folder may be taken; `is_here`: that is the current folder."""
         parts = [part for part in below.split("/") if part]
         folders = parts if is_folder else parts[:-1]
-        left_out = (*_pairs(parts, self.names), *_pairs(folders, self.folders), *_pairs(parts[:is_here], self.here))
+        left_out = (
+            *_pairs(parts, self.names),
+            *_pairs(folders, self.folders),
+            *_pairs(folders[:is_here], self.here),
+        )
         if any(fnmatch.fnmatchcase(part, pattern) for part, pattern in left_out):
             return False
         name = f"{top.rstrip('/')}/{below.strip('/')}/".casefold()
@@ -67,42 +72,50 @@ def select(globs: Iterable[str], folders: Iterable[str] = ()) -> Selection:
     """
     every = tuple(globs)
     positive = [text for text in every if not text.startswith("!")]
-    kept = tuple(name.rstrip("/") for name in folders if _is_plain(name.rstrip("/")))
+    left_out = tuple(filter(_is_plain, folders))
     if positive:
         choices = [expand(text, _MOST_CHOICES) for text in positive]
         texts = tuple(text for found, _ in choices for text in found)
         is_read = all(are_all for _, are_all in choices) and all(map(_is_read, texts))
-        return Selection(only=texts if is_read else (), folders=kept)
-    bodies = [found for found in map(_BODY.fullmatch, (text[1:] for text in every)) if found and _is_plain(found[2])]
-    here = tuple(found[2] for found in bodies if _is_here(found))
-    return Selection(names=tuple(found[2] for found in bodies if not _is_here(found)), here=here, folders=kept)
+        return Selection(only=texts if is_read else (), folders=left_out)
+    selection = Selection(folders=left_out)
+    for found in (_BODY.fullmatch(text[1:]) for text in every):
+        if found and _is_plain(found[2]):
+            field = _field_of(found)
+            selection = attrs.evolve(selection, **{field: (*getattr(selection, field), found[2])})
+    return selection
 
 
 def _is_read(text: str) -> bool:
-    return text.strip("/") != "" and not text.startswith(".") and _UNREAD.isdisjoint(text)
+    # A line of an ignore file may be a comment, and the sign between an option and its value belongs to neither.
+    return text.strip("/") != "" and text[0] not in ".#=" and _UNREAD.isdisjoint(text)
 
 
 def _is_plain(name: str) -> bool:
     return bool(name) and "/" not in name and "**" not in name and _UNREAD.isdisjoint(name)
 
 
-def _is_here(found: re.Match[str]) -> bool:
-    """Return whether a pattern is one of the current folder: a slash is in it that is not at its end."""
-    return found[1] == "/" or (not found[1] and found[3] not in (None, "/"))
+def _field_of(found: re.Match[str]) -> str:
+    """Return where a pattern leaves a name out: in the current folder if a slash is in it that is not at its end."""
+    if found[1] == "/" or (not found[1] and found[3] not in (None, "/")):
+        return "here"
+    return "folders" if found[3] else "names"
 
 
 def narrow(touch: Touch, selection: Selection, bases: Sequence[str]) -> Touch:
     """Return what is touched below a folder of what is selected there; `bases` are the current folders."""
     place = touch.place
-    if selection == EVERYTHING or place.look is None or not place.is_tree:
+    if selection == EVERYTHING or place.look is None or not (place.is_tree and place.is_certain):
         return touch
-    tops = {name: tuple(bases) == (name,) for name in place.names}
-    look = functools.partial(_narrow, place.look, selection, tops)
+    tops = {name: tuple(bases) == (name,) and place.text in _HERE for name in place.names}
+    # What a pattern takes is taken even if its name begins with a dot.
+    listed = functools.partial(place.look, has_hidden=True) if selection.only else place.look
+    look = functools.partial(_narrow, listed, selection, tops)
     return attrs.evolve(touch, place=attrs.evolve(place, look=look, selection=selection))
 
 
 def _narrow(
-    look: Callable[[str, int | None], Listing],
+    look: Callable[..., Listing],
     selection: Selection,
     tops: Mapping[str, bool],
     start: str,
@@ -118,4 +131,4 @@ def _narrow(
     takes = functools.partial(selection.takes, top, is_here=tops[top])
     every = enumerate(listing.names)
     names = tuple(each for at, each in every if takes(each[len(top) :], is_folder=at in folders))
-    return Listing(names, (-1,) * len(names), listing.is_whole)
+    return attrs.evolve(listing, names=names, parents=(-1,) * len(names))

@@ -82,7 +82,7 @@ class Place:
     is_open: bool = attrs.field(default=False, kw_only=True)
     is_entry: bool = attrs.field(default=False, kw_only=True)
     descent: Descent = attrs.field(default=Descent.ALL, kw_only=True)
-    look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
+    look: Callable[..., Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
     is_around: bool = attrs.field(default=False, kw_only=True)
     ends: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     selection: Hashable = attrs.field(default=None, kw_only=True)

@@ -32,10 +32,10 @@ when.access = "read"
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a file that may not be read, and a link to it."""
     top = tmp_path_factory.mktemp("work")
-    for name in ("secrets/key.txt", "src/a.py", "src/secrets/b.py"):
+    for name in ("secrets/key.txt", "secrets/.a.md", "src/a.py", "src/secrets/b.py"):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text("x")
-    (top / "src" / "link").symlink_to(top / "secrets")
+    (top / "src" / "link").symlink_to("../secrets")
     return top
 
 
@@ -80,8 +80,13 @@ def test_the_way_out_is_named(policy: AuthorizationPolicy, workspace: Path) -> N
     ("globs", "selection"),
     [
         (["!a"], Selection(names=("a",))),
-        (["!a/", "!**/b/**"], Selection(names=("a", "b"))),
+        (["!a/", "!**/b/**"], Selection(folders=("a", "b"))),
         (["!/a", "!b/**", "!c/*"], Selection(here=("a", "b", "c"))),
+        (["!a", "!**/b", "!c/"], Selection(names=("a", "b"), folders=("c",))),
+        (["!a?", "!!a"], Selection(names=("!a",))),
+        (["#a"], EVERYTHING),
+        (["=*.c", "*.c"], EVERYTHING),
+        (["{#,a}*"], EVERYTHING),
         (["!a/b", "!a[b]", "!{a,b}", "!a b", "!**"], EVERYTHING),
         (["*.{c,h}"], Selection(only=("*.c", "*.h"))),
         (["*.c", "!a"], Selection(only=("*.c",))),
@@ -95,3 +100,11 @@ def test_the_way_out_is_named(policy: AuthorizationPolicy, workspace: Path) -> N
 def test_patterns_are_read(globs: list[str], selection: Selection) -> None:
     """Those that mean one thing alone."""
     assert select(globs) == selection
+
+
+@for_each(("glob", "takes"), [("!a", False), ("!a/", True), ("!**/a/**", True), ("!/a", True), ("!a/*", True)])
+def test_a_slash_leaves_out_folders_alone(glob: str, *, takes: bool) -> None:
+    """A file of the same name is taken."""
+    selection = select([glob])
+    assert selection.takes("/w", "/a", is_here=True, is_folder=False) is takes
+    assert not selection.takes("/w", "/a/b", is_here=True, is_folder=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
+from permitry.actions.builtins import ASSIGNING
 from permitry.actions.command import Command
 from permitry.actions.derive import loose
 from permitry.actions.derive.given import given_of, operands_in, run_of
@@ -34,6 +35,7 @@ from permitry.actions.programs.made import run_of_made
 from permitry.actions.programs.names import prints_names
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import touch_by_variables
+from permitry.actions.reading.compounds import RESERVED
 from permitry.actions.reading.strict import LONGEST, UnreadableError, read_strictly
 from permitry.actions.unpacked import Given
 from permitry.actions.variables import assignments_kept_by_shell, is_special, sets_of
@@ -191,6 +193,12 @@ class _Script:
         return are_usual(self.text, self.commands)
 
     @functools.cached_property
+    def steers(self) -> bool:
+        """Whether the text may give a variable a value that programs read."""
+        names = (name for command in self.commands for name, _ in command.assignments)
+        return not all(map(str.islower, names)) or any(each.words[0].text in ASSIGNING for each in self.commands)
+
+    @functools.cached_property
     def lines(self) -> Mapping[tuple[int, int], CommandLine]:
         """The commands as they are written, by where they are."""
         return lines_of(self.commands)
@@ -240,7 +248,9 @@ class _Script:
         if self.is_usual:
             one = _classify_again(one, with_names(one.command, self.found_names, self.commands))
         command = one.command
-        run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks, values=values)
+        selects = folder.writes_alone and not self.steers and not any(map(_is_program, command.within))
+        run = self.run(command, one.doubt, attrs.evolve(folder, selects=selects))
+        run = attrs.evolve(run, looks=one.looks, values=values)
         actions: list[Action] = [run]
         for each in command.redirections:
             actions += read_redirection(each, run, folder, is_usual=self.is_usual)
@@ -359,6 +369,11 @@ def _if_listed(read: Reader, changes: Changes) -> Operands:
 
 def _change_none(_: Changes) -> Operands:
     return Operands(is_listed=True)
+
+
+def _is_program(name: str) -> bool:
+    """Return whether what is around a command is another program, which may change its environment."""
+    return name not in RESERVED and name != "&" and "…" not in name
 
 
 def _is_supposed(action: Action) -> bool:

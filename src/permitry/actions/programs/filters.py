@@ -29,8 +29,7 @@ def expand_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
     name = words[0].text
     if name == "git":
         yield from _of_git([word.text for word in words[1:]])
-    # What is selected below a folder is known by the folder.
-    for option in record_of(name).filters if selection_of(words) == EVERYTHING else ():
+    for option in record_of(name).filters:
         for pattern in _values([word.text for word in words[1:]], option):
             choices, are_all = expand(pattern, _MOST_CHOICES)
             yield from map(_anywhere, choices)

@@ -216,7 +216,8 @@ class ConstructReader(CompoundReader):
 def _find_lines(condition: Sequence[Command], within: tuple[str, ...]) -> _Lines | None:
     """Return what a loop of this condition reads, if that is one variable at a time, and nothing else."""
     first, *others = condition
-    options, name = first.argv[1:-1], first.argv[-1]
+    # Without a name, `read` gives what it reads to `REPLY`.
+    options, name = first.argv[1:-1], first.argv[-1] if len(first.argv) > 1 else ""
     is_here = first.within == within and within[-1] == "while" and not first.redirections
     if others or first.argv[0] != "read" or not is_here or not dies_with_shell(name, is_exported=False):
         return None
