@@ -171,7 +171,8 @@ class _Script:
                 known: Classified | Refused = each
             else:
                 known = self.with_values(each, folder)
-                self.command(known, folder, values=tuple(shown_values(each.command, folder)))
+                values = tuple(shown_values(each.command, folder)) if self.is_usual else ()
+                self.command(known, folder, values=values)
                 walk.after(known.command)
             history.add(_find_changes(known, folder, together=together))
         if self.needs_all:

@@ -158,13 +158,15 @@ def _with_numbers(word: Word) -> Word:
     if word.is_glob or not all(patterns) or not patterns:
         return word
     # One that fails prints nothing, so that the next word may be what this one seems to be.
-    is_needed = around.startswith("-") or not (around or word.is_single)
+    is_option = around.startswith("-")
+    is_needed = is_option or not (around or word.is_single)
     if is_needed and not all(_NEVER_FAILS.match(each[0]) for each in every):
         return word
-    left = iter(patterns)
+    # What fails prints nothing: what is around it is then the whole name.
+    left = iter(patterns if is_option or not around else ("*" for _ in patterns))
     top = Word(_SUBSTITUTION.sub(lambda _: next(left), word.text), is_glob=True)
     is_known = _AROUND.fullmatch(around) is not None
-    if around.startswith("-"):
+    if is_option:
         is_known = top.text == f"{around}{NUMBER}" and _OPTION.fullmatch(around) is not None
     found = Found((top,), has_links=False, is_top=True) if is_known else None
     return attrs.evolve(word, is_single=True, found=found)

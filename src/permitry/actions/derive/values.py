@@ -32,7 +32,7 @@ _EXPANDED = re.compile(
 _PLAIN = re.compile(r"[\w./@%+=:,-]+")
 _SETTING = ASSIGNING | SYNTACTIC | {"exec", "hash", "printf", "test", "["}
 """Builtins by which a word may become a variable, or more commands, or change how they are read."""
-_BRANCH = re.compile(r"ref: refs/heads/([\w./+@-]+)\n")
+_BRANCH = re.compile(r"ref: refs/heads/(?!\.)([\w./+@-]{1,200})\n")
 _OF_GIT = {
     ("git", "branch", "--show-current"): "branch",
     ("git", "rev-parse", "--abbrev-ref", "HEAD"): "branch",
@@ -138,7 +138,8 @@ def _basename(path: str, suffix: str = "") -> str | None:
 def _said_by_git(found: re.Match[str], folder: Folder) -> str | None:
     """Return what git would print of its work tree, by the files that are there now; None where they do not say it."""
     asked = _OF_GIT.get(tuple(_argv(found)))
-    if asked is None or _here(folder) is None:
+    # Another command may have git print something else.
+    if asked is None or _here(folder) is None or not folder.writes_alone:
         return None
     top = folder.place_of(folder.top_of(Word("."))[0], Access.READ).place.real[0]
     head, settings = (folder.disk.text_of(posixpath.join(top, ".git", name)) or "" for name in ("HEAD", "config"))

@@ -58,7 +58,7 @@ def repository(tmp_path: Path) -> Path:
 
 def _shown(text: str, folder: Path) -> list[tuple[str, str]]:
     *_, last = read_strictly(text)
-    return list(shown_values(last, Folder((str(folder),), "/h")))
+    return list(shown_values(last, Folder((str(folder),), "/h", writes_alone=True)))
 
 
 def test_what_git_would_print_is_shown(repository: Path) -> None:
@@ -69,13 +69,30 @@ def test_what_git_would_print_is_shown(repository: Path) -> None:
     assert _shown('ls "$(git rev-parse --show-toplevel)/a"', repository / "src") == [top]
     assert _expand(text, Folder((str(repository),), "/h")).words[-1].is_open
     assert _shown("x=$(pwd); ls $x", repository) == []
+    *_, last = read_strictly(f"git switch a; {text}")
+    assert list(shown_values(last, Folder((str(repository),), "/h"))) == []
 
 
 @for_each(
-    ("name", "text"), [("HEAD", "0" * 40 + "\n"), ("config", "[core]\n\tWorkTree = /x\n"), ("HEAD", "x" * 20_000)]
+    ("name", "text"),
+    [
+        ("HEAD", "0" * 40 + "\n"),
+        ("HEAD", "x" * 20_000),
+        ("HEAD", "ref: refs/heads/.invalid\n"),
+        ("HEAD", f"ref: refs/heads/{'x' * 300}\n"),
+        ("config", "[core]\n\tWorkTree = /x\n"),
+    ],
 )
 def test_what_git_would_print_is_not_known(repository: Path, name: str, text: str) -> None:
-    """Without a branch, with a work tree that is elsewhere, or where there is no repository."""
+    """Without a branch in this file, with a work tree that is elsewhere, or where there is no repository."""
     (repository / ".git" / name).write_text(text)
     assert _shown("echo $(git branch --show-current)", repository) == []
     assert _shown("echo $(git branch --show-current)", repository.parent) == []
+
+
+def test_a_folder_of_two_names_is_not_known(tmp_path: Path) -> None:
+    """A shell may print either, and a rule about commands may be about one."""
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path, target_is_directory=True)
+    folder = Folder((str(tmp_path),), "/h", disk=Disk(workspace=str(link)))
+    assert _expand("ls $(pwd)", folder).words[-1].is_open
