@@ -24,12 +24,10 @@ _COUNTED = re.compile(
 )
 _KEYWORD = len("while")
 _OF_LINES = ((), ("-r",))
-_OF_TEXTS = frozenset(
-    ["[", "[[", "basename", "chmod", "dirname", "echo", "mkdir", "printf", "rm", "test", "touch", "true"]
-)
-"""Programs that read no file, unless they ask for an answer."""
-_WHOLE = frozenset(["cat", "md5sum", "sha1sum", "sha256sum", "wc"])
-"""Programs that read their files to the end."""
+_OF_TEXTS = frozenset(["[", "[[", "basename", "chmod", "dirname", "echo", "mkdir", "printf", "test", "touch", "true"])
+"""Programs that read no file."""
+_WHOLE = frozenset(["cat", "md5sum", "rm", "sha1sum", "sha256sum", "wc"])
+"""Programs that read their files to the end, or none unless they ask for an answer."""
 _OF_PIPES = frozenset(["cut", "head", "sort", "tail", "tr", "uniq", "wc"])
 _OF_NULLS = (("-r", "-d", ""), ("-d", "", "-r"), ("-rd", ""))
 
@@ -241,8 +239,9 @@ def _leaves_input(command: Command, name: str) -> bool:
         return True
     if program in _WHOLE:
         names = [word for word in words if not _is_option(word)]
-        return bool(names) and all(word.text in (f"${name}", f"${{{name}}}") for word in names)
-    return program in _OF_TEXTS and not any(word.text.startswith("-") and "i" in word.text.lower() for word in words)
+        asks = program == "rm" and any("i" in word.text.lower() for word in words if _is_option(word))
+        return bool(names) and not asks and all(word.text in (f"${name}", f"${{{name}}}") for word in names)
+    return program in _OF_TEXTS
 
 
 def _is_option(word: Word) -> bool:
