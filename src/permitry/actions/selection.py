@@ -18,8 +18,8 @@ __all__ = ["EVERYTHING", "Selection", "narrow", "select"]
 _MOST_CHOICES = 64
 _BODY = re.compile(r"(/|\*\*/)?([^/]+)(/|/\*\*?)?")
 """The name of what is left out, at any depth or here; a slash behind it leaves out no more than a folder."""
-_UNREAD = frozenset("?[]{}\\, \t\n")
-"""Signs that mean more than one thing to those who read patterns; one character is one byte to some."""
+_PLAIN = re.compile(r"[\w.*/!#%+:=@~-]+")
+"""Signs that mean one thing to those who read patterns: others are several patterns to some, and `?` may be a byte."""
 _HERE = frozenset({"", ".", "./"})
 
 
@@ -88,11 +88,11 @@ def select(globs: Iterable[str], folders: Iterable[str] = ()) -> Selection:
 
 def _is_read(text: str) -> bool:
     # A line of an ignore file may be a comment, and the sign between an option and its value belongs to neither.
-    return text.strip("/") != "" and text[0] not in ".#=" and _UNREAD.isdisjoint(text)
+    return text.strip("/") != "" and text[0] not in ".#=" and _PLAIN.fullmatch(text) is not None
 
 
 def _is_plain(name: str) -> bool:
-    return bool(name) and "/" not in name and "**" not in name and _UNREAD.isdisjoint(name)
+    return "/" not in name and "**" not in name and _PLAIN.fullmatch(name) is not None
 
 
 def _field_of(found: re.Match[str]) -> str:
