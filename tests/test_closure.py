@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 5_965),
-    ("with rules, conditions, actions and rule files", DECIDING, 31_165),
-    ("Guard", ("permitry.guard.guard",), 35_110),
-    ("ToolHandler", ("permitry.handler",), 37_915),
+    ("with rules, conditions, actions and rule files", DECIDING, 31_220),
+    ("Guard", ("permitry.guard.guard",), 35_160),
+    ("ToolHandler", ("permitry.handler",), 37_970),
 ]
 
 

@@ -5,6 +5,7 @@ Source: rg(1), "--glob"; gitignore(5), "PATTERN FORMAT"; grep(1), "--exclude-dir
 
 import fnmatch
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -71,19 +72,22 @@ def select(globs: Iterable[str], folders: Iterable[str] = ()) -> Selection:
     What is read in more than one way leaves nothing out.
     """
     every = tuple(globs)
+    selection = Selection(folders=tuple(filter(_is_plain, folders)))
     positive = [text for text in every if not text.startswith("!")]
-    left_out = tuple(filter(_is_plain, folders))
     if positive:
-        choices = [expand(text, _MOST_CHOICES) for text in positive]
-        texts = tuple(text for found, _ in choices for text in found)
-        is_read = all(are_all for _, are_all in choices) and all(map(_is_read, texts))
-        return Selection(only=texts if is_read else (), folders=left_out)
-    selection = Selection(folders=left_out)
+        return attrs.evolve(selection, only=_only(positive))
     for found in (_BODY.fullmatch(text[1:]) for text in every):
         if found and _is_plain(found[2]):
             field = _field_of(found)
             selection = attrs.evolve(selection, **{field: (*getattr(selection, field), found[2])})
     return selection
+
+
+def _only(globs: Sequence[str]) -> tuple[str, ...]:
+    choices = [expand(text, _MOST_CHOICES) for text in globs]
+    texts = tuple(itertools.chain.from_iterable(found for found, _ in choices))
+    is_read = all(are_all for _, are_all in choices) and all(map(_is_read, texts))
+    return texts if is_read else ()
 
 
 def _is_read(text: str) -> bool:

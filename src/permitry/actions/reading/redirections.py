@@ -95,7 +95,7 @@ class RedirectionReader(WordReader):
                 start = self.at
                 self.process()
                 # `<(commands)`.
-                printer = self.text[start + 2 : self.at - 1] if is_input else ""
+                printer = self.text[start + 2 : self.at - 1] * is_input
                 return Redirection(kind, None, is_open=operator == "<", printer=printer)
             target = self.target(begin)
             return Redirection(kind, target.text, target.is_home, target.is_open, is_input=is_input)
