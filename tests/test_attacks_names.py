@@ -92,6 +92,16 @@ def test_a_date_may_be_the_name_of_a_file(workspace: Path, command: str) -> None
 
 
 @for_each(
+    "command",
+    ["make -j$(nproc)", 'ninja -j "$(nproc)"', "cargo build -j$(nproc)", "ctest -j$(nproc) -V", "foo --jobs=$(nproc)"],
+)
+def test_a_number_is_the_name_of_a_number_alone(workspace: Path, command: str) -> None:
+    """It may be a file of that name, and no other."""
+    for path, verdict in (("8", Verdict.CONFIRM), ("[0-9]*.pem", Verdict.ALLOW), ("*_rsa", Verdict.ALLOW)):
+        assert _decide(load_policy(_RULES.replace("**/.env", path)), workspace, command) is verdict
+
+
+@for_each(
     "command", ["git ls-files | xargs cat", "cat $(git ls-files src)", "for f in $(git grep -l x); do cat $f; done"]
 )
 def test_a_name_in_the_index_alone_counts(tmp_path: Path, command: str) -> None:

@@ -53,6 +53,9 @@ ls -la "$HOME"
 echo $x push
 cp $a "$b"
 ls | xargs rm
+find . -name '*.jpg' -print0 | while IFS= read -r -d '' f; do wc "$f"; done
+cargo build -j$(nproc)
+foo "$(find src -name a)"
 cat $x | grep -c "$y" | head
 mkdir -p "$d" && touch $d/a; echo $?
 rm -f ${x} '$y' 2>/dev/null || true

@@ -61,6 +61,12 @@ BAD_LINES = [
 ]  # fmt: skip
 
 
+def test_what_an_expansion_becomes_is_said(cli: Callable[..., Outcome]) -> None:
+    """Where a command is not permitted; next to the answer, on standard error."""
+    _, _, err = cli(*BASE, "--workspace", "/w", "--tool", "run_shell", "--arg", "command=rm -rf $(pwd)")
+    assert "`$(pwd)` is now `/w`" in err
+
+
 def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: Objects) -> None:
     """Every answer line holds the nine keys, in this order."""
     _, out, err = cli(*BASE, "--json", "--call", '{"id": 7, "name": "send_money", "arguments": {}}')

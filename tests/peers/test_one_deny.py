@@ -260,6 +260,18 @@ echo "${x%`git push`}"
 echo $'\''; git push #'
 echo $"$(git push)"
 echo $[$(git push)]
+ls | while read f; do git $f; done
+ls | while read -r f; do git "$f" origin; done
+ls | while read f; do eval "$f"; done
+ls | while read f; do sh -c "$f"; done
+find . | while read f; do $f; done
+find . | while read f; do . "$f" push; done < a
+ls | while read f; do env $f push; done
+ls | while read f; do sed "$f" a; done
+ls | while read f; do awk "$f" a; done
+ls | while read f; do find . $f; done
+make $(ls)
+npm $(ls)
 ls | tee >(bash)
 ls | tee >(git $x)
 if true; then alias ls='git push'; fi; ls

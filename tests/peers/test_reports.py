@@ -26,7 +26,6 @@ ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines
 ASKED_ABOUT = {
     "what is typed into `ssh` without a command may come from anywhere": "r3-651",
     "where the top of a work tree is depends on the settings of git": "r3-854",
-    "what a substitution prints is not looked at where it is said whether a call only reads": "r3-852",
 }
 KNOWN = {name: why for why, names in ASKED_ABOUT.items() for name in names.split()}
 

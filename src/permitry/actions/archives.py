@@ -16,7 +16,7 @@ import attrs
 
 from permitry.actions.patches import LONGEST_PATCH, paths_of
 
-__all__ = ["MOST_NAMES", "Names", "names_in", "names_in_patch"]
+__all__ = ["MOST_NAMES", "Names", "names_in", "names_in_patch", "open_file"]
 
 MOST_NAMES = 20_000
 """How many names are read; an archive with more is not read at all."""
@@ -41,7 +41,7 @@ def names_in(path: str, kind: str, strip: int | None) -> Names | None:
     `strip` is how many folders are cut off from the beginning of each name.
     """
     try:
-        with open(path, "rb", opener=_open_file) as file:
+        with open(path, "rb", opener=open_file) as file:
             if kind in ("mail", "patch"):
                 text = file.read(LONGEST_PATCH + 1).decode()
                 return names_in_patch(text, strip, is_mail=kind == "mail")
@@ -71,7 +71,7 @@ def names_in_patch(text: str, strip: int | None, *, is_mail: bool = False) -> Na
             return tuple(_cut(names, strip - 1))
 
 
-def _open_file(path: str, flags: int) -> int:
+def open_file(path: str, flags: int) -> int:
     """Open an ordinary file: to open a pipe could wait for ever."""
     number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(number).st_mode):

@@ -15,7 +15,7 @@ class Redirection:
     """One redirection: `operator` is `<`, `>` or `>>`; `target` a file, or None for another descriptor or text.
 
     `is_home`: the leading tilde of the target is unquoted, and becomes the home folder. `is_open`: an expansion is in
-    the target, or in the text. `is_input`: the file is the standard input.
+    the target, or in the text. `is_input`: the file is the standard input. `printer`: the commands of `< <(…)`.
     """
 
     operator: str
@@ -23,6 +23,7 @@ class Redirection:
     is_home: bool = False
     is_open: bool = False
     is_input: bool = attrs.field(default=False, eq=False)
+    printer: str = attrs.field(default="", eq=False, kw_only=True)
 
     @property
     def writes(self) -> str | None:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.archives import Names, names_in
+from permitry.actions.archives import Names, names_in, open_file
 from permitry.core.action import Listing, Place
 
 __all__ = ["Disk", "Links", "link_kind"]
@@ -26,6 +26,8 @@ MOST_ENTRIES = 5_000
 """How many entries of folders are listed for one decision, to find links."""
 MOST_LISTED = 20_000
 """How many names below one folder are listed, to find those that a rule is about."""
+LONGEST_TEXT = 16 * 1024
+"""How many bytes of a file are read."""
 
 _Link: TypeAlias = tuple[str | None, bool]
 
@@ -62,6 +64,7 @@ class Disk:
     _folders: dict[str, bool] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
     _unpacked: dict[Hashable, Names | None] = attrs.field(factory=dict, repr=False)
+    _texts: dict[str, str | None] = attrs.field(factory=dict, repr=False)
     _listings: dict[tuple[str, int | None, bool], Listing] = attrs.field(factory=dict, repr=False)
     places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
     """The places that were resolved in this decision, by everything they depend on: the same word comes up often."""
@@ -102,6 +105,14 @@ class Disk:
         """Return whether there is anything of this name."""
         return not self.listed(name, 0, has_hidden=True).is_nothing
 
+    def text_of(self, name: str) -> str | None:
+        """Return the text of a small file; None where it cannot be read, or is longer than `LONGEST_TEXT`."""
+        if not self.is_there or not self.spend():
+            return None
+        if name not in self._texts:
+            self._texts[name] = _read_text(name)
+        return self._texts[name]
+
     @property
     def is_unchanged(self) -> bool:
         """Whether every look-up so far would have the same answer now; False where folders or archives were listed."""
@@ -112,6 +123,7 @@ class Disk:
             all(depth == 0 for _, depth, _ in listings)
             and all(_read_link(name) == link for name, link in self._links.copy().items())
             and all(_is_folder(name) is found for name, found in self._folders.copy().items())
+            and all(_read_text(name) == text for name, text in self._texts.copy().items())
             and all(_is_listed_again(top, listing) for (top, _, _), listing in listings.items())
         )
 
@@ -267,6 +279,17 @@ def link_kind(target: str, depth: int) -> Links:
     climbs = next((at for at, name in enumerate(names) if name != ".."), len(names))
     stays = target[:1] != "/" and climbs <= depth and ".." not in names[climbs:]
     return Links.INSIDE if stays else Links.OPEN
+
+
+def _read_text(name: str) -> str | None:
+    try:
+        with open(name, "rb", opener=open_file) as file:
+            found = file.read(LONGEST_TEXT + 1)
+        if len(found) > LONGEST_TEXT:
+            return None
+        return found.decode()
+    except (OSError, ValueError):
+        return None
 
 
 def _read_link(name: str) -> _Link:

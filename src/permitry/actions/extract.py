@@ -15,6 +15,7 @@ from permitry.actions.kept import Kept, key_of
 from permitry.actions.paths import apart, roots_of
 from permitry.actions.programs.catalogue import Catalogue, using
 from permitry.actions.programs.records import Records
+from permitry.actions.selection import EVERYTHING, Selection, narrow, select
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -198,7 +199,7 @@ class _Extraction:
 
     def value(self, origin: str, value: "JsonValue | Misshapen", role: ArgumentRole) -> None:
         """Add the actions of one argument that has this role."""
-        if role is ArgumentRole.TEXT:
+        if role in (ArgumentRole.GLOB, ArgumentRole.TEXT):
             return
         if isinstance(value, Misshapen):
             problem = "is missing" if value.value is None else "has another shape than is declared"
@@ -294,6 +295,7 @@ class _Extraction:
                 | ArgumentRole.ARGV
                 | ArgumentRole.COMMAND_OR_ARGV
                 | ArgumentRole.INPUT
+                | ArgumentRole.GLOB
                 | ArgumentRole.TEXT
             ):
                 return
@@ -334,9 +336,16 @@ class _Extraction:
             is_entry=access is Access.WRITE,
             origin=origin,
         )
-        self.certain += apart(touch)
+        self.certain += apart(narrow(touch, self.selection(), self.folder.bases))
         if access.is_change:
             self.doubts.append(f"it may {access.value} `{text}`")
+
+    def selection(self) -> Selection:
+        """Return what is read of the files below a folder, by the patterns among the arguments."""
+        keys = [key for key, role in self.roles.items() if role is ArgumentRole.GLOB]
+        values = [value for key in keys for _, value in values_of(self.call.arguments, key)]
+        texts = [value for value in values if isinstance(value, str)]
+        return select(texts) if len(texts) == len(values) else EVERYTHING
 
     def move(self, text: str) -> None:
         """Set the folder in which the rest of the call happens; with several such arguments, it may be any of them."""

@@ -52,7 +52,8 @@ class Folder:
     `bases` are the folders it may be, `is_certain` whether it is one of them for certain; `home` is the home folder.
     `disk` looks links up for one decision; `earlier` returns what earlier commands have changed. Unless it is
     `is_ordered`, any other command may run earlier as well, so that no path is certain. `writes_alone`: no other
-    command of the call writes anything, so that what the command finds is on the disk now.
+    command of the call writes anything, so that what the command finds is on the disk now. `selects`: nor is there
+    another way than its words to say what it leaves out.
     """
 
     bases: tuple[str, ...]
@@ -60,6 +61,7 @@ class Folder:
     is_certain: bool = True
     is_ordered: bool = attrs.field(default=True, kw_only=True)
     writes_alone: bool = attrs.field(default=False, kw_only=True)
+    selects: bool = attrs.field(default=False, kw_only=True)
     disk: Disk = attrs.field(factory=Disk, eq=False, repr=False, kw_only=True)
     earlier: Callable[[], Changes] = attrs.field(default=Changes, eq=False, repr=False, kw_only=True)
 
@@ -131,7 +133,7 @@ class Folder:
             return None
         listed = functools.partial(self.disk.listed, has_hidden=descent is not Descent.VISIBLE)
         if any(map(self.earlier().has_new_below, place.names)):
-            return lambda top, depth: attrs.evolve(listed(top, depth), is_whole=False)
+            return lambda top, depth, **hidden: attrs.evolve(listed(top, depth, **hidden), is_whole=False)
         return listed
 
     def has_folder(self, word: Word) -> bool:

@@ -36,7 +36,8 @@ def found_in(named: Named, found: Found, folder: Folder) -> Iterator[Touch]:
     touch = folder.place_of(
         named.word,
         named.access,
-        descent=Descent.SOME,
+        # One number, or one name, is a word as any other.
+        descent=named.below if found.is_top else Descent.SOME,
         is_entry=named.is_entry,
         is_certain=False,
     )

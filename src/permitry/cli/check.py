@@ -18,6 +18,7 @@ from permitry.core.rule import Request
 from permitry.core.spec import Specs
 from permitry.core.texts import one_line
 from permitry.errors import CallError
+from permitry.guard.open_questions import value_lines
 
 __all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid", "records_used"]
 
@@ -53,6 +54,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         if isinstance(request, Request) and (options.tool or options.call):
             tell((*_by_name(policy, request, decision), *_warn_of_undeclared(policy, request, decision)))
             tell(map(str, records_used(policy, request)))
+            tell(_values_in(policy, request, decision))
         return decision
 
     return answer_each(options, answer, only_tool(options))
@@ -72,6 +74,13 @@ def records_used(policy: AuthorizationPolicy, request: Request) -> "tuple[Record
         return ()
     asked = policy.request(request.call, request.context, request.spec)
     return policy.reader.records.records_used_in(asked.actions)
+
+
+def _values_in(policy: AuthorizationPolicy, request: Request, decision: Decision) -> tuple[str, ...]:
+    """Return what expansions in a command that is not permitted become, as far as that is known."""
+    if decision.verdict is Verdict.ALLOW:
+        return ()
+    return value_lines(policy.request(request.call, request.context, request.spec))
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:

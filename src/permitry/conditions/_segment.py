@@ -18,6 +18,8 @@ Row: TypeAlias = tuple[bool, ...]
 """For each beginning of a sequence, the empty one first, whether it matches the elements so far."""
 
 _SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
+_DIGIT, _DIGITS = "\0", "[!\1-/:-\x7f]"
+"""The sign for the set of digits while a text is read; and that set, with the digits of other scripts."""
 _UNIT = re.compile(r"\[([!^]?+)(.[^\]]*+)\]|(.)", re.DOTALL)
 _RANGE = re.compile("(.)-(.)|(.)", re.DOTALL)
 _MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is taken to overlap
@@ -42,13 +44,16 @@ class Segment:
 
     @classmethod
     def guess(cls, text: str) -> "Segment":
-        """Return a pattern for all that a shell may make of `text`; a simple set becomes `?`."""
-        head, opening, rest = (text if text.startswith("[*]") else _SET.sub("?", text)).partition("[")
+        """Return a pattern for all that a shell may make of `text`; a simple set becomes `?`, but for digits."""
+        is_wide, hides_dots = text.startswith("[*]"), text[:1] in ("*", "?", "[")
+        simple = text if is_wide else _SET.sub(_simplify, text)
+        head, opening, rest = simple.partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
-        pieces = _pieces(f"{head}*{tail}" if opening else head)
+        # In a bracket that is not closed, a set is a part of another one.
+        text = f"{head}*{tail}".replace(_DIGIT, "?") if opening else head.replace(_DIGIT, _DIGITS)
+        pieces = _pieces(text)
         # A shell's leading wildcard matches no dot, not even a set that contains one.
-        is_wide = text.startswith("[*]")
-        return cls(pieces, hides_dots=text[:1] in ("*", "?", "[") and not is_wide, is_wide=is_wide)
+        return cls(pieces, hides_dots=hides_dots and not is_wide, is_wide=is_wide)
 
     @property
     def literal(self) -> str | None:
@@ -104,6 +109,11 @@ class Segment:
         if other.literal is not None:
             return self.may_name(other.literal)
         return _overlap(self, other) or _overlap(self.folded, other.folded)
+
+
+def _simplify(found: re.Match[str]) -> str:
+    """Return one character for a set: of digits, or any."""
+    return _DIGIT if found[0] == "[0-9]" else "?"
 
 
 def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, Any], bool]) -> bool:

@@ -152,7 +152,8 @@ class Run:
     the options of the program itself, as those of git before its sub-command; empty if there are none. `is_wrapper`:
     all it does is to run what is an action of its own. `is_guess`: it is a text that need not run. `sets` are
     assignments to variables that change what it runs. `line` is the command it is a part of, where that has more words.
-    `is_piped`: its input is what the program before it prints.
+    `is_piped`: its input is what the program before it prints. `values` are expansions in its words, each with what it
+    becomes as far as that is known, for a human.
     """
 
     words: tuple[Word, ...]
@@ -168,6 +169,7 @@ class Run:
     line: CommandLine | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
     looks: bool = attrs.field(default=False, kw_only=True)
     is_piped: bool = attrs.field(default=False, kw_only=True)
+    values: tuple[tuple[str, str], ...] = attrs.field(default=(), kw_only=True, eq=False)
 
     @property
     def argv(self) -> tuple[str, ...]:

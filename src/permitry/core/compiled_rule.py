@@ -17,9 +17,10 @@ from permitry.errors import safe_str
 
 Said = TypeVar("Said")
 _DOUBT_MESSAGE = (
-    "This call needs the user's confirmation before it runs: what it would do is not certain ({uncertain}). "
-    "Plain arguments and single programs are asked about less often than expansions, scripts and patterns."
+    "This call needs the user's confirmation before it runs: what it would do is not certain ({uncertain}). {way_out}"
 )
+_WAY_OUT = "Plain arguments and single programs are asked about less often than expansions, scripts and patterns."
+_OF_FOLDERS = "Name the folders it needs, or leave out what it may not reach, as `--exclude-dir=secrets` does."
 # Looked up once: that takes longer than to compare it.
 _ALLOW = Verdict.ALLOW
 
@@ -149,7 +150,8 @@ class CompiledRule:
         # What looks like nothing in particular may be what many rules are about.
         example = "" if answer.likeness else ", for example"
         reason = f"{self._possible(answer)}{example} ({uncertain})"
-        message = _DOUBT_MESSAGE.format(uncertain=uncertain)
+        way_out = _OF_FOLDERS if " reaches all below " in uncertain else _WAY_OUT
+        message = _DOUBT_MESSAGE.format(uncertain=uncertain, way_out=way_out)
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=message)
 
     @property

@@ -3,7 +3,7 @@
 import enum
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import attrs
 
@@ -64,7 +64,8 @@ class Place:
     expansion, or another program, says the name or a part of it, so it may lead anywhere. `made` returns the names that
     `Descent.NEW` makes below it, None if they are not known. `is_entry`: the entry itself is made, replaced or removed,
     so `real` also holds its own place, where links in its folders are followed, but not the entry if it is a link.
-    `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one.
+    `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one. `selection`
+    says which of those that `look` lists are left out.
     """
 
     text: str
@@ -77,9 +78,10 @@ class Place:
     is_open: bool = attrs.field(default=False, kw_only=True)
     is_entry: bool = attrs.field(default=False, kw_only=True)
     descent: Descent = attrs.field(default=Descent.ALL, kw_only=True)
-    look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
+    look: Callable[..., Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
     is_around: bool = attrs.field(default=False, kw_only=True)
     ends: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    selection: Hashable = attrs.field(default=None, kw_only=True)
     made: Callable[[], Listing | None] = attrs.field(default=lambda: None, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property

@@ -26,6 +26,7 @@ class ArgumentRole(enum.Enum):
     `COMMAND` is shell text: a list in its place may become any of several commands. `COMMAND_OR_ARGV` is shell text or
     an argument list, for a tool that starts a list without a shell. `READ_TREE` is a folder that is read with all that
     lies below it; `LIST_TREE` is one whose names are listed, and those below it. Left out, both are the workspace.
+    `GLOB` is a pattern of the files that are read there, as `rg --glob` takes it.
     `INPUT` is typed into a program that runs; an empty one does nothing. `TEXT` is only words: it changes nothing about
     a call.
     """
@@ -43,6 +44,7 @@ class ArgumentRole(enum.Enum):
     PATCH = "patch"
     AGENT = "agent"
     FOLDER = "folder"
+    GLOB = "glob"
     TEXT = "text"
 
 
@@ -57,6 +59,7 @@ _READING_ROLES = frozenset(
         ArgumentRole.LIST_TREE,
         ArgumentRole.URL,
         ArgumentRole.FOLDER,
+        ArgumentRole.GLOB,
         ArgumentRole.TEXT,
     }
 )

@@ -7,9 +7,10 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
 from permitry.guard.case import Parts
+from permitry.guard.open_questions import value_lines
 from permitry.undo.first import NOTHING_KEEPS, Asked, decide_unkept
 
-__all__ = ["explain", "preview"]
+__all__ = ["explain", "preview", "values_in"]
 
 
 def preview(call: ToolCall, parts: Parts) -> Decision:
@@ -29,6 +30,12 @@ def explain(call: ToolCall, parts: Parts) -> Explanation:
         policy = parts.grants.policy(policy, parts.session)
     full = policy.explain(asked.call, asked.context, asked.spec)
     return attrs.evolve(full, decision=preview(call, parts))
+
+
+def values_in(call: ToolCall, parts: Parts) -> tuple[str, ...]:
+    """Return what expansions in a command become, in phrases for a human."""
+    asked = _ask(call, parts)
+    return value_lines(parts.policy.request(asked.call, asked.context, asked.spec))
 
 
 def _ask(call: ToolCall, parts: Parts) -> Asked:

@@ -18,6 +18,7 @@ from permitry.errors import AuditError, CallError, safe_str
 from permitry.guard.case import asker_of
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
+from permitry.guard.preview import values_in
 from permitry.guard.session import Session
 from permitry.guard.session_record import begin_session
 from permitry.store.questions import StoredQuestions
@@ -268,7 +269,7 @@ def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Ef
         return Effect(Verb.SILENCE)
     reason = outcome.decision.reason
     if isinstance(outcome, Ask):
-        return Effect(Verb.ASK, reason)
+        return Effect(Verb.ASK, "; ".join((reason, *values_in(outcome.call, guard))))
     outcome.take()
     if outcome.approved_by is not None:
         return Effect(Verb.ALLOW, f"approved by {outcome.approved_by}: {reason}")

@@ -18,12 +18,14 @@ from permitry.actions.paths import apart
 from permitry.actions.programs.arguments import with_values
 from permitry.actions.programs.candidates import is_name, paths_in, reads_code
 from permitry.actions.programs.catalogue import bind, record_of
+from permitry.actions.programs.filters import expand_by_program, selection_of
 from permitry.actions.programs.git import without_options
 from permitry.actions.programs.named import Named
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.possible import names_in_code
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import connects
+from permitry.actions.selection import EVERYTHING, narrow
 from permitry.actions.touched import touched
 from permitry.actions.unpacked import Given, may_write
 from permitry.core.action import Access, Action, Operands, Run, Touch, Word
@@ -66,7 +68,16 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
         tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )
     perhaps = itertools.chain.from_iterable(touch_perhaps(each, folder) for each in (*named.guessed, *code))
-    touches = tuple(touched(named, folder, given))
+    selection = EVERYTHING
+    if folder.selects and not any(each.follows for each in named.paths):
+        selection = selection_of(words)
+    if selection != EVERYTHING:
+        # What is selected below a folder is known by the folder.
+        patterns = tuple(expand_by_program(words))
+        named = attrs.evolve(
+            named, paths=tuple(each for each in named.paths if (each.word, each.is_tree) not in patterns)
+        )
+    touches = tuple(narrow(each, selection, folder.bases) for each in touched(named, folder, given))
     are_all_changes = record_of(words[0].text).undoable
     found = Operands(touches, found_hosts, named.is_listed, (*perhaps, *guessed_connects), are_all_changes)
     return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))

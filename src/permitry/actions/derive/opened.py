@@ -13,12 +13,14 @@ import attrs
 
 from permitry.actions.command import Command
 from permitry.actions.derive.runners import unfolded
+from permitry.actions.derive.substituted import example
 from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundle
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.entries import Entry, Options, RefusedError
+from permitry.actions.programs.found import NUMBER
 from permitry.actions.programs.inner import NAMES_FROM, program_of, with_names
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.nested import xargs
@@ -46,6 +48,7 @@ _TESTS_OF_FIND = frozenset("-(),!")
 _VALUED_OF_READ = re.compile("-[ers]*[dintpNu]")
 _HALF_A_NAME = re.compile(r"[^-$`{}/ ]+[$`{]")
 """What may become a sub-command: literal text that goes on with an expansion."""
+_NAME = Word("./*", is_glob=True)
 _LOCAL_OR_HOST = re.compile(r"[^$`:]*[/@]")
 
 
@@ -133,10 +136,17 @@ def _by_kind(words: Words) -> bool:
     if at and not any(map(may_start, words[1:at])):
         return _before_command(words[at:], record.runs_behind[words[at].text].options)
     is_known = record.is_known and not record.passes_on
+    words, behind = _with_patterns(words), _with_patterns(behind)
     if any(may_be_options(behind, entry.known) if is_known else may_be_options(words, None)):
         return True
     has_subcommands = not is_known or record.commands or record.runs_behind
     return bool(has_subcommands) and any(word.is_open and _HALF_A_NAME.match(word.text) for word in words[1:])
+
+
+def _with_patterns(words: Words) -> Words:
+    """Return words with a pattern for whole names that a search printed, and one number for any that is printed."""
+    every = (example(word, (NUMBER,)) for word in words)
+    return [_NAME if word.found is not None and not word.may_be_option else word for word in every]
 
 
 def _of_sub_command(words: Words) -> tuple[Entry, Words]:

@@ -7,11 +7,11 @@ lenient reader then finds the actions that the text may have.
 import functools
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from posixpath import basename
 from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
+from permitry.actions.builtins import ASSIGNING
 from permitry.actions.command import Command
 from permitry.actions.derive import loose
 from permitry.actions.derive.given import given_of, operands_in, run_of
@@ -20,8 +20,9 @@ from permitry.actions.derive.opened import why_may_run_more
 from permitry.actions.derive.order import is_in_order, start_together, writers_in
 from permitry.actions.derive.redirections import connect_perhaps, read_redirection
 from permitry.actions.derive.runners import program_of
-from permitry.actions.derive.substituted import are_usual, with_names
-from permitry.actions.derive.unwrap import Classified, Refused, classify
+from permitry.actions.derive.substituted import are_usual, with_examples, with_names
+from permitry.actions.derive.unwrap import Classified, Refused, classify, classify_one
+from permitry.actions.derive.values import expand, shown_values
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
 from permitry.actions.patches import hidden_patch
@@ -34,6 +35,7 @@ from permitry.actions.programs.made import run_of_made
 from permitry.actions.programs.names import prints_names
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import touch_by_variables
+from permitry.actions.reading.compounds import RESERVED
 from permitry.actions.reading.strict import LONGEST, UnreadableError, read_strictly
 from permitry.actions.unpacked import Given
 from permitry.actions.variables import assignments_kept_by_shell, is_special, sets_of
@@ -142,6 +144,7 @@ class _Script:
     found_names: Found | None = None
     sets: tuple[str, ...] = ()
     is_last: bool = False
+    written: dict[tuple[str, ...], tuple[str, ...]] = attrs.field(factory=dict)
 
     @functools.cached_property
     def with_nested(self) -> "LooseReading":
@@ -165,10 +168,13 @@ class _Script:
                 folder = attrs.evolve(folder, writes_alone=True)
             if isinstance(each, Refused):
                 self.unknown(each.command, each.reason)
+                known: Classified | Refused = each
             else:
-                self.command(each, folder)
-                walk.after(each.command)
-            history.add(_find_changes(each, folder, together=together))
+                known = self.with_values(each, folder)
+                values = tuple(shown_values(each.command, folder)) if self.is_usual else ()
+                self.command(known, folder, values=values)
+                walk.after(known.command)
+            history.add(_find_changes(known, folder, together=together))
         if self.needs_all:
             self.besides(loose.possible_actions(self.with_nested, self.folder))
         self.add_wrappers({each.command.words for each in found})
@@ -188,6 +194,12 @@ class _Script:
         return are_usual(self.text, self.commands)
 
     @functools.cached_property
+    def steers(self) -> bool:
+        """Whether the text may give a variable a value that programs read."""
+        names = (name for command in self.commands for name, _ in command.assignments)
+        return not all(map(str.islower, names)) or any(each.words[0].text in ASSIGNING for each in self.commands)
+
+    @functools.cached_property
     def lines(self) -> Mapping[tuple[int, int], CommandLine]:
         """The commands as they are written, by where they are."""
         return lines_of(self.commands)
@@ -203,7 +215,7 @@ class _Script:
         """Whether a file in the text has a name that a program takes for an option: the text may make it."""
         targets = (each.target or "" for command in self.commands for each in command.redirections)
         words = (text for command in self.commands for text in command.argv if not text.startswith("-"))
-        return any(basename(name).startswith("-") for name in (*targets, *words))
+        return any("/-" in f"/{name}" for name in (*targets, *words))
 
     def line_of(self, command: Command) -> CommandLine | None:
         """Return what a command is written as, if that is more than its words."""
@@ -222,15 +234,24 @@ class _Script:
         self.doubts.append(reason)
         self.needs_all = True
 
-    def command(self, one: Classified, folder: Folder) -> None:
+    def with_values(self, one: Classified, folder: Folder) -> Classified:
+        """Return a command with the values of expansions that are known."""
+        command = expand(one.command, folder, self.commands) if self.is_usual else one.command
+        self.written[command.argv] = one.command.argv
+        return _classify_again(one, command)
+
+    def command(self, one: Classified, folder: Folder, *, values: tuple[tuple[str, str], ...]) -> None:
+        """Add the actions of a command; `values` are those of expansions in it, for a human."""
         is_piped = one.command.follows == "|" and self.names_within == one.command.within
         has_names = is_piped and not self.names_option
         if not has_names:
             self.found_names = None
         if self.is_usual:
-            one = attrs.evolve(one, command=with_names(one.command, self.found_names, self.commands))
+            one = _classify_again(one, with_names(one.command, self.found_names, self.commands))
         command = one.command
-        run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks)
+        selects = folder.writes_alone and not self.steers and not any(map(_is_program, command.within))
+        run = self.run(command, one.doubt, attrs.evolve(folder, selects=selects))
+        run = attrs.evolve(run, looks=one.looks, values=values)
         actions: list[Action] = [run]
         for each in command.redirections:
             actions += read_redirection(each, run, folder, is_usual=self.is_usual)
@@ -286,7 +307,8 @@ class _Script:
         is_read = is_read or with_script(command.words, "") != command.words
         if not is_read or all(each.target is not None for each in command.redirections):
             return None
-        texts = [text for each in self.with_nested.commands if each.argv == command.argv for text in each.stdin]
+        argvs = (command.argv, self.written.get(command.argv))
+        texts = [text for each in self.with_nested.commands if each.argv in argvs for text in each.stdin]
         return "\n".join(texts) if texts else None
 
     def add_wrappers(self, seen: Container[tuple[Word, ...]]) -> None:
@@ -296,6 +318,13 @@ class _Script:
                 self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
                 sets = (*self.sets, *sets_of(command))
                 self.besides(loose.inner_actions(command, loose.read_words(command.words), self.folder, sets))
+
+
+def _classify_again(one: Classified, command: Command) -> Classified:
+    """Return a command whose words are known better by now, and whether it only reads."""
+    if command.words != one.command.words:
+        one = classify_one(with_examples(command), has_moved=one.has_moved)
+    return attrs.evolve(one, command=command)
 
 
 def _why_more(one: Classified, *, has_names: bool) -> str | None:
@@ -341,6 +370,11 @@ def _if_listed(read: Reader, changes: Changes) -> Operands:
 
 def _change_none(_: Changes) -> Operands:
     return Operands(is_listed=True)
+
+
+def _is_program(name: str) -> bool:
+    """Return whether what is around a command is another program, which may change its environment."""
+    return name not in RESERVED and name != "&" and "…" not in name
 
 
 def _is_supposed(action: Action) -> bool:

@@ -21,7 +21,16 @@ from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.actions.variables import leads_elsewhere
 from permitry.core.action import Word
 
-__all__ = ["Classified", "Refused", "classify", "only_reads", "unwrap", "why_not_reading", "why_not_reading_all"]
+__all__ = [
+    "Classified",
+    "Refused",
+    "classify",
+    "classify_one",
+    "only_reads",
+    "unwrap",
+    "why_not_reading",
+    "why_not_reading_all",
+]
 
 DEEPEST = 4
 """How many wrappers and shells there may be around a program."""
@@ -34,11 +43,13 @@ class Classified:
     """A classified command without its wrappers; `doubt` is why it may do more than read, None if it only reads.
 
     `looks`: it certainly only looks. Its redirections are not considered. `command.within` names the wrappers.
+    `has_moved`: a command before it may have changed the folder.
     """
 
     command: Command
     doubt: str | None = None
     looks: bool = False
+    has_moved: bool = attrs.field(default=False, eq=False, kw_only=True)
 
 
 @attrs.frozen
@@ -64,11 +75,16 @@ def classify(commands: Iterable[Command]) -> tuple[Classified | Refused, ...]:
             results.append(Refused(outer, str(error)))
             continue
         for command in inner:
-            doubt = doubt_of(command, has_moved=has_moved)
-            looks = doubt is not None and only_looks(command, has_moved=has_moved)
-            results.append(Classified(command, doubt, looks))
+            results.append(classify_one(command, has_moved=has_moved))
             has_moved = has_moved or command.words[0].text == "cd"
     return tuple(results)
+
+
+def classify_one(command: Command, *, has_moved: bool = False) -> Classified:
+    """Return a command without wrappers, and whether it only reads."""
+    doubt = doubt_of(command, has_moved=has_moved)
+    looks = doubt is not None and only_looks(command, has_moved=has_moved)
+    return Classified(command, doubt, looks, has_moved=has_moved)
 
 
 def why_not_reading(command: Command) -> str | None:

@@ -36,6 +36,8 @@ _MOST_EXPANDED = 64
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 _SIGNS = re.compile(r"[=:@,<]")
 _TOKEN = re.compile(r"[^\s|()'\",+:=]+")
+_OF_SQL = re.compile(rf"(?!\*(?:[\s|()'\",+:=;]|\Z)){_TOKEN.pattern}")
+"""A star alone is all columns, or a product: the console expands no wildcards."""
 _OF_CONSOLES = re.compile(
     # What is behind a command of the client, and string literals.
     r"(?:\b(?:source|include|m?put|m?get|reput|lcd|mirror|infile|outfile|dumpfile)|\\[\w.!]+|\.\w+)\s+['\"]?([^\s'\";,()]+)"
@@ -45,7 +47,8 @@ _OF_CONSOLES = re.compile(
 _SCRIPTED = (
     (re.compile(r"mysql|mariadb|psql|duckdb|sftp|smbclient|n?c?ftp|lftp"), _OF_CONSOLES),
     (re.compile(r"(?:[gmn]|original-)?awk|[jy]q"), LITERAL),
-    (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb|sqlite3?|ansible)"), _TOKEN),
+    (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb|ansible)"), _TOKEN),
+    (re.compile(r"sqlite3?"), _OF_SQL),
 )
 _AROUND_NAME = " \t\n<>+|"
 IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")

@@ -3,6 +3,7 @@
 Each check is an allow-list; what is not known to only read is refused.
 """
 
+import itertools
 import re
 import string
 from collections.abc import Iterator, Sequence
@@ -92,12 +93,23 @@ def _are_texts(operands: Sequence[Word]) -> bool:
 
 def names_only_own(name: str, words: Sequence[Word], entry: Entry) -> bool:
     """Return whether `export`, `unset` or `read` only names variables that die with the shell."""
-    named = [word for word in words if word.text not in entry.options.plain]
+    named = _without_options(words, entry)
     is_exported = name in DECLARING
     # Of an open word the name must be known: `export "$X"` may name any.
     texts = [word.start if word.is_open else word.text for word in named]
     are_named = all("=" in text or not word.is_open for word, text in zip(named, texts, strict=True))
     return are_named and all(dies_with_shell(text.partition("=")[0], is_exported=is_exported) for text in texts)
+
+
+def _without_options(words: Sequence[Word], entry: Entry) -> Sequence[Word]:
+    """Return words without the known options among them, and the word that is the value of each."""
+    named, left = list[Word](), iter(words)
+    for word in left:
+        if word.text in entry.options.valued:
+            named += (value for value in itertools.islice(left, 1) if value.is_open and not value.is_single)
+        elif word.text not in entry.options.plain:
+            named.append(word)
+    return named
 
 
 def check_printf(words: Sequence[Word], _entry: Entry) -> None:

@@ -5,17 +5,23 @@ dot at the beginning of a name.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from permitry.actions.braces import expand
+from permitry.actions.programs.arguments import read_options
 from permitry.actions.programs.candidates import UNSEEN
 from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import RefusedError
+from permitry.actions.selection import EVERYTHING, Selection, select
 from permitry.core.action import Word
 
-__all__ = ["expand_by_program"]
+__all__ = ["expand_by_program", "selection_of"]
 
 _HERE = Word(".")
 _MOST_CHOICES = 64
+_SEARCHES = frozenset({"egrep", "fgrep", "grep", "rg"})
+_FOLDERS, _FILES = "--exclude-dir", ("--exclude", "--exclude-from")
+_UNKNOWN = "\0"
 
 
 def expand_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
@@ -29,6 +35,28 @@ def expand_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
             yield from map(_anywhere, choices)
             if not are_all:
                 yield UNSEEN, False
+
+
+def selection_of(words: Sequence[Word]) -> Selection:
+    """Return what a search takes of the files below a folder; everything where that is not read."""
+    name = words[0].text
+    if name not in _SEARCHES:
+        return EVERYTHING
+    try:
+        found = read_options(words[1:], record_of(name), name=name).found
+    except RefusedError:
+        return EVERYTHING
+    options = (record_of(name).filters, (_FOLDERS,), _FILES)
+    texts, names, others = (_texts(found, each) for each in options)
+    # To `grep`, the sign of what is left out is a character; and with other files it takes what fits no pattern.
+    is_other = name != "rg" and any(text.startswith("!") for text in texts)
+    return EVERYTHING if is_other or others or _UNKNOWN in (*texts, *names) else select(texts, names)
+
+
+def _texts(found: Iterable[tuple[str, Word | None]], options: Container[str]) -> list[str]:
+    """Return the values of some options, those that are not known as a text of their own."""
+    values = (value for option, value in found if option in options)
+    return [_UNKNOWN if value is None or value.is_open or value.is_glob else value.text for value in values]
 
 
 def _of_git(texts: Sequence[str]) -> Iterator[tuple[Word, bool]]:

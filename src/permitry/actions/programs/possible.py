@@ -21,7 +21,7 @@ from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.programs.named import HERE, Named, Operands, limit_hosts
 from permitry.actions.programs.sed import effects_of_sed
 from permitry.actions.programs.spelling import has_option
-from permitry.actions.programs.tops import only_top
+from permitry.actions.programs.tops import only_top, possible_tops
 from permitry.core.action import Access, Descent, Word
 
 __all__ = ["Reads", "names_in_code", "possible_operands"]
@@ -112,7 +112,8 @@ def _candidates(words: Iterable[Word], known: Container[Word], program: str) -> 
     """Yield what parts of words may name; names that were found are nothing but names."""
     for word in words:
         if word.found is None or word.found.is_top:
-            found = (each for each in paths_in(only_top(word), program) if each.text or each.is_open)
+            every = (each for top in possible_tops(word) for each in paths_in(top, program))
+            found = (each for each in every if each.text or each.is_open)
             yield from (each for each in found if each not in known)
 
 

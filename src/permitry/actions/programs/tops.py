@@ -11,15 +11,18 @@ from permitry.actions.programs.named import Named, Operands
 from permitry.core.action import Descent, Word
 from permitry.core.words import Found
 
-__all__ = ["fits_one", "only_top", "with_tops"]
+_MOST_DIGITS = 12
+"""Of a count of bytes, lines, commits or processors."""
+
+__all__ = ["fits_one", "only_top", "possible_tops", "with_tops"]
 
 
 def with_tops(operands: Operands) -> Operands:
     """Return operands with a folder that was searched in place of the names that were found there."""
     return attrs.evolve(
         operands,
-        paths=tuple(_tops(operands.paths)),
-        guessed=tuple(_tops(operands.guessed)),
+        paths=tuple(_tops(operands.paths, is_guess=not operands.is_listed)),
+        guessed=tuple(_tops(operands.guessed, is_guess=True)),
         copies=tuple(attrs.evolve(each, target=only_top(each.target)) for each in operands.copies),
     )
 
@@ -34,14 +37,24 @@ def only_top(word: Word) -> Word:
     return attrs.evolve(top, text=NUMBER) if is_value else top
 
 
-def _tops(paths: Iterable[Named]) -> Iterator[Named]:
+def possible_tops(word: Word) -> Iterator[Word]:
+    """Yield the same for a word that need not be a path: for a number, all that it may be, digit by digit."""
+    top = only_top(word)
+    if word.found is None or top.text.count(NUMBER) != 1:
+        yield top
+        return
+    for count in range(1, _MOST_DIGITS + 1):
+        yield attrs.evolve(top, text=top.text.replace(NUMBER, "[0-9]" * count))
+
+
+def _tops(paths: Iterable[Named], *, is_guess: bool) -> Iterator[Named]:
     for named in paths:
         if named.word.found is None:
             yield named
         else:
             found = named.word.found
-            tops = (only_top(named.word),) if found.is_top else found.tops
-            yield from (_begin_at(named, top, found) for top in tops)
+            tops = possible_tops(named.word) if is_guess else [only_top(named.word)]
+            yield from (_begin_at(named, top, found) for top in (tops if found.is_top else found.tops))
 
 
 def _begin_at(named: Named, top: Word, found: Found) -> Named:

@@ -80,6 +80,8 @@ class CompoundReader(RedirectionReader):
         self.summed: set[str] = set()
         # Why the text is refused, unless it is read again with the values of its variables.
         self.late: UnreadableError | None = None
+        # Where a command begins that reads what others print, and these.
+        self.printers: dict[int, str] = {}
 
     def simple(self) -> None:
         """Consume a simple command."""
@@ -177,14 +179,17 @@ class CompoundReader(RedirectionReader):
         """Consume commands joined by `|` and `|&`."""
         around = self.within
         self.before_pipeline()
-        before, assigned = len(self.found), len(self.assigned)
+        begin, before, assigned = self.at, len(self.found), len(self.assigned)
         self.command()
         while self.peek() == "|" != self.peek(1):
+            printer = self.text[begin : self.at]
             self.at += 1
             if self.peek() == "&":
                 self.at += 1
+                printer = ""
                 self.redirect(before, [Redirection(">", None)])
             self.separators()
+            self.printers[self.at] = printer
             self.follows = "|"
             before = len(self.found)
             self.command()
@@ -412,16 +417,14 @@ class CompoundReader(RedirectionReader):
         body = self.at
         for word in words:
             self.at = body
-            self.values.pop(name, None)
-            self.sources.pop(name, None)
+            self.forget(name)
             if name in self.known and not (word.is_open or word.is_home):
                 self.keep_value(name, word)
             elif name in self.known and word.is_open:
                 self.sources[name] = word.text
             self.list_of_commands("done")
             self.check_size(body)
-        self.values.pop(name, None)
-        self.sources.pop(name, None)
+        self.forget(name)
         if any(word.is_open or word.is_glob for word in words):
             try:
                 self.check_repeated(begin, before)

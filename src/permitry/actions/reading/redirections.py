@@ -90,11 +90,14 @@ class RedirectionReader(WordReader):
         self.at += len(operator)
         if operator in _FILE_OPERATORS:
             self.blanks()
-            if self.at_process():
-                self.process()
-                return Redirection(_FILE_OPERATORS[operator], None, is_open=operator == "<")
-            target = self.target(begin)
             kind, is_input = _FILE_OPERATORS[operator], operator == "<" and descriptor in ("", "0")
+            if self.at_process():
+                start = self.at
+                self.process()
+                # `<(commands)`.
+                printer = self.text[start + 2 : self.at - 1] * is_input
+                return Redirection(kind, None, is_open=operator == "<", printer=printer)
+            target = self.target(begin)
             return Redirection(kind, target.text, target.is_home, target.is_open, is_input=is_input)
         match operator:
             case ">&":

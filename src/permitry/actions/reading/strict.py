@@ -24,7 +24,7 @@ Source: shared facts on shell readers; bash(1), "SHELL GRAMMAR", "REDIRECTION".
 
 import collections
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from permitry.actions.builtins import ASSIGNING, DECLARING, MOVING, NAMING, SYNTACTIC
 from permitry.actions.command import Command, Redirection
@@ -73,10 +73,12 @@ def read_strictly(text: str, *, has_home: bool = False) -> tuple[Command, ...]:
     found = reader.script()
     reader.check_counted(_unchanged(reader.assigned, found))
     reader.check_sums(_changed(found))
-    names = [*reader.assigned, Assigned(_HOME, is_plain=True)] if has_home and _HOME in text else reader.assigned
-    known = _known(names, found) if names else frozenset()
+    if has_home and _HOME in text:
+        reader.assigned.append(Assigned(_HOME, is_plain=True))
+    lines = reader.find_lines()
+    known = reader.find_known(lines)
     if known:
-        return _Reader(text, known).script()
+        return _Reader(text, known, lines).script()
     if reader.late is not None:
         raise reader.late
     return found
@@ -164,8 +166,8 @@ def _evaluates(command: Command) -> bool:
 
 
 class _Reader(ConstructReader):
-    def __init__(self, text: str, known: frozenset[str] = frozenset()) -> None:
-        super().__init__(text, known)
+    def __init__(self, text: str, known: frozenset[str] = frozenset(), lines: Mapping[int, str] | None = None) -> None:
+        super().__init__(text, known, lines)
         if _HOME in known:
             self.values[_HOME] = Word("~", is_home=True)
 
@@ -182,6 +184,12 @@ class _Reader(ConstructReader):
             if _evaluates(command):
                 raise self.refuse(f"`{command.argv[0]}`, which evaluates the value of a variable", command.start)
         return tuple(self.found)
+
+    def find_known(self, lines: Container[int]) -> frozenset[str]:
+        """Return the names of variables whose values are followed; `lines` are the loops whose input is known."""
+        reads = {loop.start for begin, loop in self.loops.items() if begin in lines}
+        others = [each for each in self.found if each.start not in reads]
+        return _known(self.assigned, others) if self.assigned else frozenset()
 
     def simple(self) -> None:
         start = self.at

@@ -349,6 +349,11 @@ class WordReader:
         if len(value.text) <= LONGEST_VALUE:
             self.values[name] = value
 
+    def forget(self, name: str) -> None:
+        """Take the value of a variable for unknown from here on."""
+        self.values.pop(name, None)
+        self.sources.pop(name, None)
+
     def is_home(self, found: re.Match[str]) -> bool:
         """Return whether a word begins with the home folder, in the variable for it."""
         begin, end = found.start(), found.end()

@@ -35,6 +35,25 @@ def _touched(action: Action) -> list[tuple[Access, str]]:
 # What is certain --------------------------------------------------------------------------------------------------
 
 
+@for_each(
+    ("text", "is_doubtful"),
+    [
+        ("git log --oneline $(git merge-base HEAD main)..HEAD", False),
+        ("head -n $(nproc) a", False),
+        ("find $(pwd) -name a", False),
+        ("git diff $(git rev-parse HEAD)..", False),
+        ("git $(hostname) a", True),
+        ("git log --output=$(date +%F)", True),
+        ("sed $(hostname)x a", True),
+        ("cd x; git log $(git rev-parse HEAD)..", True),
+        ("find . $(basename a/-delete)", True),
+    ],
+)
+def test_a_word_that_is_known_may_leave_no_doubt(text: str, *, is_doubtful: bool) -> None:
+    """One number, the name of a commit, or a value, but no script, no sub-command and no option."""
+    assert (_read(text).doubt is not None) is is_doubtful
+
+
 @for_each("text", ["ls", "ls -l; pwd", "cat a | sort", "ls && ls || ls", "cat <a", "ls >/dev/null 2>&1"])
 def test_a_command_that_only_reads_leaves_no_doubt(text: str) -> None:
     """Nor does it anything else."""

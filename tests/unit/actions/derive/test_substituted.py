@@ -27,6 +27,13 @@ def _found(text: str) -> Found | None:
         ("git log $(git merge-base HEAD main)..HEAD", "*..HEAD", False),
         ("make -j$(nproc)", "-j[0-9]*", False),
         ("cat a/$(id -u)/$(date +%F)", "a/*/*", False),
+        ("find src | while read -r f; do cat $f; done", "src", True),
+        ("find src -print0 | while IFS= read -r -d '' f; do cat \"$f\"; done", "src", False),
+        ("find src -print0 | while IFS= read -rd '' f; do cat $f; done", "src", True),
+        (r"find src \( -name a -o -name b \) | sort | while read f; do cat $f; done", "src", True),
+        (r"for f in $(find src \( -name a -o -name b \)); do cat $f; done", "src", True),
+        ('rg -l a src | while IFS= read -r f; do echo "$f" | wc -c; cat "$f"; done', "src", True),
+        ("for f in a; do find src | while read f; do cat $f; done; done", "src", True),
         ("x=$(mktemp -d); ls $x", join("/", "tmp", "tmp.0"), False),
     ],
 )

@@ -28,6 +28,25 @@ def test_a_module_of_jq_is_a_file_with_an_ending() -> None:
     assert {"a/keys", "a/keys.jq", "a/keys.json"} <= found
 
 
+@for_each(
+    ("program", "text", "has_star"),
+    [
+        ("sqlite3", "SELECT count(*) FROM a;", False),
+        ("sqlite3", "select * from a", False),
+        ("sqlite3", "select *, b from a", False),
+        ("sqlite", "select a * 2, (*)", False),
+        ("sqlite3", "select *;", False),
+        ("sqlite3", ".read */x", True),
+        ("sqlite3", ".output *.sql", True),
+        ("vim", ":e *", True),
+    ],
+)
+def test_a_star_of_sql_is_no_file(program: str, text: str, *, has_star: bool) -> None:
+    """Alone it is all columns or a product; an editor expands it."""
+    found = {word.text for word in paths_in(Word(text), program)} - {text}
+    assert any("*" in name and " " not in name for name in found) is has_star
+
+
 def test_code_names_what_its_literals_open() -> None:
     """Perl opens a file for writing by a mark before its name, and PHP one by its address."""
     found = {word.text for word in names_in(Word("open F, '>> a/b'; g('file:///c/d')"))}

@@ -318,6 +318,13 @@ def test_a_call_that_the_host_asks_about_counts(replied: Answer) -> None:
     assert ['"ask"' in reply for reply in replies] == [True, True, False]
 
 
+def test_a_question_says_what_an_expansion_becomes(replied: Answer) -> None:
+    """Next to the reason."""
+    rules = "[[rule]]\nid = 'ask'\neffect = 'confirm'\nwhen.command = 'make *'"
+    reply = replied("copilot", command("copilot", "make -C $(pwd)"), rules=rules)
+    assert "; `$(pwd)` is now `/" in reply.out
+
+
 def test_a_permission_that_is_asked_for_is_not_counted(replied: Answer) -> None:
     """The call was, before."""
     rules = BUDGET.format(more="")
