@@ -22,9 +22,8 @@ from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError
-from permitry.guard.asking import abandon
+from permitry.guard.asking import abandon, do_work
 from permitry.guard.case import TurnTracker
-from permitry.guard.effects import Disk
 from permitry.guard.forwarding import Part, forward
 from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
@@ -188,7 +187,9 @@ class ToolHandler:
     async def ahandle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Do what `handle` does, but never block the event loop: not for a human, a tool, or the disk of the record."""
         guard = self.guard
-        outcome = await Disk(guard, lambda: guard.begin(call, runs=True), lambda late: abandon(late, guard)).wait()
+        outcome = await do_work(
+            guard, lambda: guard.begin(call, runs=True), is_on_loop=True, abandon=lambda late: abandon(late, guard)
+        )
         if type(outcome) is Pending:
             outcome = await self.guard.aask(outcome)
         return await self.arun(_rule_out_silence(outcome), scope)

@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from typing import Any
 
 import attrs
@@ -65,9 +65,8 @@ class WebhookChannel:
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the answer; `ChannelError` where there is none, or none that can be trusted."""
         until = time.monotonic() + self.wait
-        work: Future[ToolConfirmationResponse | None] = Future()
         # A server that sends a byte now and then keeps every other time-out from ending this.
-        start(work, lambda: self._ask(request, until))
+        work = start(lambda: self._ask(request, until))
         wait([work], self.wait)
         if not work.done():
             raise ChannelError(f"`{host_of(self.url)}` has not answered within {self.wait:g} seconds")

@@ -147,7 +147,7 @@ class Attempt:
             work = self._new_work()
             try:
                 if not isinstance(work, asyncio.Task):
-                    start(work, self._call_and_wait)
+                    start(self._call_and_wait, work)
                 await self._wait(work, self.tool.spec.timeout, self.cancellation)
                 is_over = not work.done() or self._is_stopped
             finally:

@@ -13,11 +13,12 @@ import attrs
 
 from permitry.audit.recorder import waits_for_disk
 from permitry.core.result import ToolResult, clip
+from permitry.dispatch.apart import without_suspending
 from permitry.dispatch.attempt import Attempt, RefusedError, StoppedError
 from permitry.dispatch.cancel import SIGNAL
 from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
-from permitry.dispatch.waiting import GRACE, await_thread, await_until, start, without_suspending
+from permitry.dispatch.waiting import GRACE, await_thread, await_until, start
 from permitry.errors import FatalToolError, ToolError, safe_str
 
 __all__ = ["Run"]
@@ -72,8 +73,7 @@ class Run(Attempt):
 
     async def _start_apart(self) -> None:
         """Have the start recorded in a thread; if this is cancelled meanwhile, the end too, and nothing runs."""
-        work: Future[None] = Future()
-        start(work, lambda: self.authorization.record.started(self.call))
+        work = start(lambda: self.authorization.record.started(self.call))
         try:
             await self._wait(work, None, None)
         except BaseException as error:
@@ -181,7 +181,7 @@ class Run(Attempt):
                 self.call, self.result, outcome=self.outcome._value_, seconds=self._seconds, error=self._trace,
             )  # fmt: skip
             if self._is_apart:
-                await await_thread(Future(), end)
+                await await_thread(start(end))
             else:
                 end()
             if self.shared.telemetry is not None:
