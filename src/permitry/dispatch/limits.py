@@ -118,8 +118,6 @@ class ReadWriteLocks:
     """The read/write locks of all resources: many readers or one writer; first come, first served."""
 
     _queues: dict[str, _Queue] = attrs.field(factory=dict, init=False)
-    # The queue that became empty last, to be used again: mostly there is one queue, and it is empty after every run.
-    _spare: _Queue | None = attrs.field(default=None, init=False)
     _lock: Lock = attrs.field(factory=Lock, init=False)
 
     def acquire(self, resource: str, *, is_shared: bool) -> Acquisition:
@@ -128,8 +126,7 @@ class ReadWriteLocks:
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
-                queue = self._queues[resource] = self._spare or _Queue()
-                self._spare = None
+                queue = self._queues[resource] = _Queue()
                 queue.admit(acquisition)
             elif not queue.waiting and queue.has_room(acquisition):
                 queue.admit(acquisition)
@@ -149,7 +146,7 @@ class ReadWriteLocks:
                 queue.waiting.pop(acquisition, None)
                 queue.grant()
             if not queue.running and not queue.waiting:
-                self._spare = self._queues.pop(acquisition.resource)
+                del self._queues[acquisition.resource]
 
 
 HELD: ContextVar[tuple[Acquisition, ...]] = ContextVar("permitry_locks", default=())

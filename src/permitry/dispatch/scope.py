@@ -9,7 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 
-__all__ = ["CallScope", "Caller", "Listener", "ToolInvocation"]
+__all__ = ["CallScope", "Caller", "KindApart", "Listener", "ToolInvocation"]
 
 
 def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]") -> tuple[Any, ...]:
@@ -17,14 +17,16 @@ def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[s
 
 
 @attrs.frozen
-class _StepsApart:
-    """A sink that sends events of the kind `STEP` to another one; equal where both sinks are."""
+class KindApart:
+    """A sink that sends events of one kind to another one; equal where both sinks are."""
 
-    steps: EventSink
+    kind: ToolEventKind
+    sink: EventSink
     others: EventSink | None
 
     def __call__(self, event: ToolEvent) -> object:
-        sink = self.steps if event.kind is ToolEventKind.STEP else self.others
+        """Send an event."""
+        sink = self.sink if event.kind is self.kind else self.others
         return None if sink is None else sink(event)
 
 
@@ -52,7 +54,9 @@ class CallScope:
 
     def sink(self) -> EventSink | None:
         """Return what takes the events of this caller's runs, if anything does."""
-        return self.on_event if self.on_step is None else _StepsApart(self.on_step, self.on_event)
+        if self.on_step is None:
+            return self.on_event
+        return KindApart(ToolEventKind.STEP, self.on_step, self.on_event)
 
 
 @attrs.frozen
