@@ -79,10 +79,7 @@ class WebhookChannel:
     def _ask(self, request: ToolConfirmationRequest, until: float) -> ToolConfirmationResponse | None:
         """Return the answer, or None where it is given elsewhere."""
         name = request.pending_id or secrets.token_hex(8)
-        shown = request.to_dict()
-        for origin in shown["origins"]:
-            [origin["value"]] = self.redact({origin["argument"]: origin["value"]}).values()
-        shown = self.redact(shown)
+        shown = self._show(request)
         body = json.dumps({"type": _QUESTION, "id": name, **shown, "digest": request.call.digest}).encode()
         if len(body) > _MOST_ASKED:
             raise ChannelError(f"the question has more than {_MOST_ASKED:,} bytes")
@@ -92,6 +89,14 @@ class WebhookChannel:
         if reply.status != _OK:
             raise ChannelError(f"`{host_of(self.url)}` did not take the question: {reply.status} {reply.reason}")
         return self._answer(reply, name, request)
+
+    def _show(self, request: ToolConfirmationRequest) -> dict[str, Any]:
+        """Return what is shown of a call, without secrets."""
+        shown = request.to_dict()
+        for origin in shown["origins"]:
+            [origin["value"]] = self.redact({origin["argument"]: origin["value"]}).values()
+        without: dict[str, Any] = self.redact(shown)
+        return without
 
     def _post(self, name: str, body: bytes, until: float) -> Reply:
         pause, why = self.pause, ""
