@@ -214,7 +214,7 @@ class ToolHandler:
         try:
             return self.registry.dispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replay(outcome)
+            return ToolResult(False, already_handled(outcome.call))
 
     async def arun(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Do what `run` does on the event loop."""
@@ -223,7 +223,7 @@ class ToolHandler:
         try:
             return await self.registry.adispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replay(outcome)
+            return ToolResult(False, already_handled(outcome.call))
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -240,10 +240,6 @@ class ToolHandler:
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
         decision = preview(call, self.guard)
         return check_available(self.registry, call, context, decision) if len(self.registry) else decision
-
-
-def _replay(outcome: Ready) -> ToolResult:
-    return ToolResult(False, already_handled(outcome.call))
 
 
 def _rule_out_silence(outcome: Decided) -> Ready | Blocked:

@@ -14,8 +14,7 @@ from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.origin import Origin
 from permitry.errors import CallError, LedgerError, safe_str
-from permitry.store.questions import StoredQuestions
-from permitry.store.store import Row
+from permitry.store.questions import Row, StoredQuestions
 
 __all__ = ["Row", "StoredQuestion", "answer_text", "answer_to", "row_of"]
 

@@ -123,9 +123,8 @@ class Reporter:
     _loop: asyncio.AbstractEventLoop | None = None
     _delivery: "_Delivery | None" = attrs.field(default=None, init=False)
     _is_closed: bool = attrs.field(default=False, init=False)
-    _written: deque[str] = attrs.field(factory=deque, init=False)
+    _tail: str = attrs.field(default="", init=False)
     _length: int = attrs.field(default=0, init=False)
-    _omitted: int = attrs.field(default=0, init=False)
 
     @property
     def receiver(self) -> EventSink | None:
@@ -161,18 +160,13 @@ class Reporter:
 
     def _remember(self, text: str) -> None:
         with _REMEMBERING:
-            self._written.append(text)
+            self._tail = (self._tail + text)[-_MOST_REMEMBERED:]
             self._length += len(text)
-            while self._length - len(self._written[0]) >= _MOST_REMEMBERED:
-                oldest = len(self._written.popleft())
-                self._length -= oldest
-                self._omitted += oldest
 
     def tail(self) -> str:
         """Return the last 8,000 characters of the output, with a note of how many came before them."""
         with _REMEMBERING:
-            tail = "".join(self._written)[-_MOST_REMEMBERED:]
-            length = self._omitted + self._length
+            tail, length = self._tail, self._length
         return tail if length == len(tail) else join_ends("", tail, length)
 
     def close(self, text: str, data: Mapping[str, Any]) -> None:
