@@ -79,7 +79,7 @@ class WebhookChannel:
     def _ask(self, request: ToolConfirmationRequest, until: float) -> ToolConfirmationResponse | None:
         """Return the answer, or None where it is given elsewhere."""
         name = request.pending_id or secrets.token_hex(8)
-        shown = self._show(request)
+        shown = self.redact(self._show(request))
         body = json.dumps({"type": _QUESTION, "id": name, **shown, "digest": request.call.digest}).encode()
         if len(body) > _MOST_ASKED:
             raise ChannelError(f"the question has more than {_MOST_ASKED:,} bytes")
@@ -91,12 +91,11 @@ class WebhookChannel:
         return self._answer(reply, name, request)
 
     def _show(self, request: ToolConfirmationRequest) -> dict[str, Any]:
-        """Return what is shown of a call, without secrets."""
+        """Return what is shown of a call, with origins that have no secrets."""
         shown = request.to_dict()
         for origin in shown["origins"]:
             [origin["value"]] = self.redact({origin["argument"]: origin["value"]}).values()
-        without: dict[str, Any] = self.redact(shown)
-        return without
+        return shown
 
     def _post(self, name: str, body: bytes, until: float) -> Reply:
         pause, why = self.pause, ""
