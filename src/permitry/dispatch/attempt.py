@@ -115,10 +115,9 @@ class Attempt:
             return None
         # The same call to another tool of that name, as after a reload, is not identical.
         key = (id(self.tool), self.call.digest)
-        is_first, leader = self.shared.single_flight.join_run(key)
-        if is_first:
+        leader = self.shared.single_flight.join_run(key)
+        if leader is None:
             self._led_key = key
-            return None
         return leader
 
     async def _run_locked(self) -> ToolResult:

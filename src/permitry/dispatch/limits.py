@@ -170,14 +170,13 @@ class SingleFlight:
     _flying: "dict[Hashable, Future[ToolResult | None]]" = attrs.field(factory=dict, init=False)
     _lock: Lock = attrs.field(factory=Lock, init=False)
 
-    def join_run(self, key: Hashable) -> "tuple[bool, Future[ToolResult | None]]":
-        """Return whether this call is the first, and the future of its result; if that is None, run it."""
+    def join_run(self, key: Hashable) -> "Future[ToolResult | None] | None":
+        """Return the future of the result of the first call, to be run if that is None; None for the first one."""
         with self._lock:
             flying = self._flying.get(key)
-            if flying is not None:
-                return False, flying
-            flying = self._flying[key] = Future()
-            return True, flying
+            if flying is None:
+                self._flying[key] = Future()
+            return flying
 
     def complete(self, key: Hashable, result: ToolResult | None) -> None:
         """Give the result of the first call to all calls that wait for it; None if it has no result."""

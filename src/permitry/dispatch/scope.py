@@ -12,10 +12,6 @@ from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 __all__ = ["CallScope", "Caller", "KindApart", "Listener", "ToolInvocation"]
 
 
-def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]") -> tuple[Any, ...]:
-    return tuple(messages)
-
-
 @attrs.frozen
 class KindApart:
     """A sink that sends events of one kind to another one; equal where both sinks are."""
@@ -43,7 +39,7 @@ class CallScope:
     """
 
     depth: int = 0
-    history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=_tuple_of_messages, kw_only=True)
+    history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple, kw_only=True)
     on_event: EventSink | None = attrs.field(default=None, kw_only=True)
     on_step: EventSink | None = attrs.field(default=None, kw_only=True)
     deadline: float | None = attrs.field(default=None, kw_only=True)
