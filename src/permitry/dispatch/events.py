@@ -126,6 +126,15 @@ class Reporter:
     _tail: str = attrs.field(default="", init=False)
     _length: int = attrs.field(default=0, init=False)
 
+    def __attrs_post_init__(self) -> None:
+        if self.sink is None:
+            return
+        try:
+            self._delivery = _Delivery(self.sink, self._loop)
+        except RuntimeError as error:
+            # Its thread cannot be started: the run has no events.
+            _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
+
     @property
     def receiver(self) -> EventSink | None:
         """The sink that finally receives its events, that of `outer` included, if there is one."""
@@ -143,20 +152,8 @@ class Reporter:
             return
         if self.outer is not None:
             self.outer._put(event)  # noqa: SLF001 -- another instance of this class
-        elif self.sink is not None:
-            with _STARTING:
-                if self._delivery is None and not self._is_closed:
-                    self._start_delivery(self.sink)
-            if self._delivery is not None:
-                self._delivery.put(event)
-
-    def _start_delivery(self, sink: EventSink) -> None:
-        try:
-            self._delivery = _Delivery(sink, self._loop)
-        except RuntimeError as error:
-            # Its thread cannot be started: the run has no events.
-            self._is_closed = True
-            _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
+        elif self._delivery is not None:
+            self._delivery.put(event)
 
     def _remember(self, text: str) -> None:
         with _REMEMBERING:
@@ -186,7 +183,6 @@ class Reporter:
         return None if self.artifacts is None else self.artifacts.open(self.tool, self.agent)
 
 
-_STARTING = threading.Lock()
 _REMEMBERING = threading.Lock()
 
 

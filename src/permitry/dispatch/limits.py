@@ -4,7 +4,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from contextvars import ContextVar
 from threading import Lock
 
 import attrs
@@ -12,15 +11,12 @@ import attrs
 from permitry.core.result import ToolResult
 
 __all__ = [
-    "HELD",
-    "LEADS",
     "Acquisition",
     "Bucket",
     "RateLimit",
     "ReadWriteLocks",
     "SingleFlight",
     "ToolLimits",
-    "is_held",
 ]
 
 
@@ -79,7 +75,6 @@ class Acquisition:
     `is_shared`: it may hold the lock together with such others. `granted` is done once it does, None if at once.
     """
 
-    locks: "ReadWriteLocks"
     resource: str
     is_shared: bool
     granted: "Future[None] | None" = None
@@ -122,7 +117,7 @@ class ReadWriteLocks:
 
     def acquire(self, resource: str, *, is_shared: bool) -> Acquisition:
         """Ask for the lock of a resource, acquired at once if no holder or waiter excludes that."""
-        acquisition = Acquisition(self, resource, is_shared)
+        acquisition = Acquisition(resource, is_shared)
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
@@ -147,20 +142,6 @@ class ReadWriteLocks:
                 queue.grant()
             if not queue.running and not queue.waiting:
                 del self._queues[acquisition.resource]
-
-
-HELD: ContextVar[tuple[Acquisition, ...]] = ContextVar("permitry_locks", default=())
-"""The locks of the runs that this code is part of, also in threads that copy its context."""
-
-
-def is_held(locks: ReadWriteLocks) -> bool:
-    """Return whether this code is part of a run that holds one of these: it would wait for itself."""
-    held = HELD.get()
-    return bool(held) and any(acquisition.locks is locks and not acquisition.is_over for acquisition in held)
-
-
-LEADS: ContextVar[bool] = ContextVar("permitry_leads", default=False)
-"""Whether this code is part of a run that other calls may wait for: it must not wait for them."""
 
 
 @attrs.define(eq=False)
