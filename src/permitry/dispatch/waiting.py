@@ -47,14 +47,23 @@ async def block_until(work: Work, seconds: float | None, stop: Cancellation | No
 
 
 async def await_until(work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> None:
-    """Wait without blocking the event loop."""
+    """Wait without blocking the event loop; cancelling this stops no thread."""
     if work.done():
         return
     loop = asyncio.get_running_loop()
-    stopped: asyncio.Future[None] = loop.create_future()
-    with (stop or Cancellation()).calling(lambda: loop.call_soon_threadsafe(_set_done, stopped)):
-        either = {_loop_future(work), stopped}
-        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def end(_: object = None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may have ended before the thread
+            loop.call_soon_threadsafe(_set_done, ended)
+
+    work.add_done_callback(end)
+    try:
+        with (stop or Cancellation()).calling(end):
+            await asyncio.wait([ended], timeout=seconds)
+    finally:
+        if isinstance(work, asyncio.Task):
+            work.remove_done_callback(end)
 
 
 async def await_thread(done: "Future[R]", abandon: Callable[[R], object] | None = None) -> R:
@@ -113,21 +122,6 @@ def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
             cancellation.cancel()
             concurrent.futures.wait([work], GRACE)
         raise
-
-
-def _loop_future(work: Work) -> "asyncio.Future[Any]":
-    """Return a future of the loop that is done when `work` is; cancelling it stops no thread."""
-    if isinstance(work, asyncio.Task):
-        return work
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def pass_on(_: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop may have ended before the thread
-            loop.call_soon_threadsafe(_set_done, done)
-
-    work.add_done_callback(pass_on)
-    return done
 
 
 def _set_done(signal: "asyncio.Future[None]") -> None:
