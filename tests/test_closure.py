@@ -21,8 +21,8 @@ DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions
 CLOSURES = [
     ("what decides", (POLICY,), 5_960),
     ("with rules, conditions, actions and rule files", DECIDING, 30_600),
-    ("Guard", ("permitry.guard.guard",), 34_510),
-    ("ToolHandler", ("permitry.handler",), 37_320),
+    ("Guard", ("permitry.guard.guard",), 34_430),
+    ("ToolHandler", ("permitry.handler",), 37_170),
 ]
 
 
