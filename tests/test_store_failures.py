@@ -22,13 +22,14 @@ import pytest
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.cli.records import RecordFilter, records_at
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
 from permitry.guard.ledgers import questions_at
 from permitry.guard.outcome import Pending
 from permitry.handler import ToolHandler
 from permitry.store.chain import BrokenChainError, ChainedRecord, Head
-from permitry.store.records import RecordFilter, records_at, store_at
+from permitry.store.records import store_at
 from tests.mixing import add_grant, handler_of
 from tests.postgres import Cluster, cluster
 

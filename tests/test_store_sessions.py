@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from permitry.channels.clock import Moment
+from permitry.cli.records import RecordFilter, records_at
 from permitry.core.call import ToolCall
 from permitry.guard.ledgers import grants_at, questions_at
 from permitry.guard.outcome import Pending
-from permitry.store.records import RecordFilter, records_at, store_at
+from permitry.store.records import store_at
 from tests.mixing import SESSIONS, USES, add_grant, form_of, handler_of
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from permitry.cli.records import RecordFilter, records_at
 from permitry.core.call import ToolCall
 from permitry.handler import ToolHandler
-from permitry.store.records import RecordFilter, is_address, records_at, store_at
+from permitry.store.records import is_address, store_at
 from tests.postgres import Cluster
 from tests.storing import handler_of
 

@@ -72,14 +72,11 @@ WALKS = {"look": BEGIN + RUN, "write": BEGIN + ASK + RUN, "remove": BEGIN}
 """By tool: a call that is allowed, one that is asked about and approved, and one that is blocked."""
 
 # Who is called while it is at work further up, and why.
-ASKING = {
-    "guard.effects": "the way of a question yields its effects to a driver that is in the file of effects",
-}
 RUNNING = {
-    "dispatch.running": "the steps of a run are a coroutine, which `waiting` drives",
+    "dispatch.running": "the steps of a run are a coroutine, which `apart` drives",
     "dispatch.registry": "the clock of a registry is asked when a tool begins",
 }
-CLIMBS = {"look": RUNNING, "write": ASKING | RUNNING, "remove": {}}
+CLIMBS = {"look": RUNNING, "write": RUNNING, "remove": {}}
 
 
 @attrs.frozen

@@ -22,9 +22,8 @@ from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError
-from permitry.guard.asking import abandon
+from permitry.guard.asking import abandon, do_work
 from permitry.guard.case import TurnTracker
-from permitry.guard.effects import Disk
 from permitry.guard.forwarding import Part, forward
 from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
@@ -188,7 +187,9 @@ class ToolHandler:
     async def ahandle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Do what `handle` does, but never block the event loop: not for a human, a tool, or the disk of the record."""
         guard = self.guard
-        outcome = await Disk(guard, lambda: guard.begin(call, runs=True), lambda late: abandon(late, guard)).wait()
+        outcome = await do_work(
+            guard, lambda: guard.begin(call, runs=True), is_on_loop=True, abandon=lambda late: abandon(late, guard)
+        )
         if type(outcome) is Pending:
             outcome = await self.guard.aask(outcome)
         return await self.arun(_rule_out_silence(outcome), scope)
@@ -213,7 +214,7 @@ class ToolHandler:
         try:
             return self.registry.dispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replay(outcome)
+            return ToolResult(False, already_handled(outcome.call))
 
     async def arun(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Do what `run` does on the event loop."""
@@ -222,7 +223,7 @@ class ToolHandler:
         try:
             return await self.registry.adispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replay(outcome)
+            return ToolResult(False, already_handled(outcome.call))
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -239,10 +240,6 @@ class ToolHandler:
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
         decision = preview(call, self.guard)
         return check_available(self.registry, call, context, decision) if len(self.registry) else decision
-
-
-def _replay(outcome: Ready) -> ToolResult:
-    return ToolResult(False, already_handled(outcome.call))
 
 
 def _rule_out_silence(outcome: Decided) -> Ready | Blocked:

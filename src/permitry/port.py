@@ -33,7 +33,7 @@ from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import Handler, Preview, ToolRegistry
 from permitry.dispatch.router import ToolFamily
-from permitry.dispatch.schema import unfit, validated
+from permitry.dispatch.schema import unfit
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.errors import (
     CallError,
@@ -132,7 +132,6 @@ __all__ = [
     "safe_str",
     "script_in",
     "unfit",
-    "validated",
     "with_check",
     "write_new",
 ]

@@ -1,9 +1,9 @@
 """From a pydantic model of the arguments to a registered tool."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from permitry.port import (
     ArgumentRole,
@@ -16,11 +16,11 @@ from permitry.port import (
     ToolResult,
     ToolSpec,
     ToolTraits,
-    validated,
+    unfit,
     with_check,
 )
 
-__all__ = ["Arguments", "handler", "preview", "require", "spec", "tool"]
+__all__ = ["Arguments", "fit", "handler", "preview", "require", "spec", "tool"]
 
 
 class Arguments(BaseModel):
@@ -29,6 +29,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+Checked = TypeVar("Checked", bound=BaseModel)
 Model = TypeVar("Model", bound=Arguments)
 Run: TypeAlias = Callable[[Model], ToolResult | tuple[bool, str]]
 
@@ -53,9 +54,24 @@ def handler(model: type[Model], run: Run[Model], *checks: Check) -> Handler:
     def check(given: dict[str, Any]) -> Model:
         for each in checks:
             each(given)
-        return validated(model, given)
+        return fit(model, given)
 
     return with_check(lambda given: run(check(given)), check)
+
+
+def fit(model: type[Checked], arguments: Mapping[str, Any]) -> Checked:
+    """Return the arguments as an instance of `model`; `ToolError` names each that does not fit."""
+    # A model under OpenAI's strict mode must name every argument, and says null for those it means to leave out.
+    given = {name: value for name, value in arguments.items() if value is not None or not _is_left_out(model, name)}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise unfit(error) from error
+
+
+def _is_left_out(model: type[BaseModel], name: str) -> bool:
+    field = model.model_fields.get(name)
+    return field is not None and not field.is_required() and type(None) not in get_args(field.annotation)
 
 
 def require(argument: str, request: str) -> Check:
@@ -71,7 +87,7 @@ def require(argument: str, request: str) -> Check:
 
 def preview(model: type[Model], describe: Callable[[Model], str]) -> Preview:
     """Return a preview over checked arguments."""
-    return lambda arguments: describe(validated(model, arguments))
+    return lambda arguments: describe(fit(model, arguments))
 
 
 def tool(

@@ -21,11 +21,10 @@ from permitry.port import (
     ToolRegistry,
     open_regular,
     replace_file,
-    validated,
     with_check,
 )
 from permitry_tools._reading import Asked, body_of, lines_of
-from permitry_tools._spec import READS, ROLES, Arguments, spec
+from permitry_tools._spec import READS, ROLES, Arguments, fit, spec
 from permitry_tools.workspace import Workspace
 
 __all__ = ["FOLDER", "ArtifactStore", "KeptText", "register"]
@@ -316,11 +315,11 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
     kept = store or ArtifactStore(workspace.root / FOLDER)
 
     def list_artifacts(arguments: dict[str, Any], invocation: ToolInvocation) -> tuple[bool, str]:
-        validated(ListArtifacts, arguments)
+        fit(ListArtifacts, arguments)
         return True, kept.list(invocation.context.agent)
 
     def read_artifact(arguments: dict[str, Any], invocation: ToolInvocation) -> tuple[bool, str]:
-        asked = validated(ReadArtifact, arguments)
+        asked = fit(ReadArtifact, arguments)
         return True, kept.read(asked.artifact_id, asked.offset, asked.limit, agent=invocation.context.agent)
 
     registry.register_with_context(
@@ -328,7 +327,7 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
     )
     registry.register_with_context(
         spec("read_artifact", "Read an answer that was kept.", ReadArtifact, READS, roles={"artifact_id": ROLES.TEXT}),
-        with_check(read_artifact, lambda arguments: validated(ReadArtifact, arguments)),
+        with_check(read_artifact, lambda arguments: fit(ReadArtifact, arguments)),
     )
 
 

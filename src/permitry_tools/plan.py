@@ -18,10 +18,9 @@ from permitry.port import (
     ToolTraits,
     current_cancellation,
     report,
-    validated,
     with_check,
 )
-from permitry_tools._spec import Arguments, spec, tool
+from permitry_tools._spec import Arguments, fit, spec, tool
 
 __all__ = ["Plan", "PlanReview", "PlanState", "PlanStep", "register", "register_present_plan"]
 
@@ -89,7 +88,7 @@ def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
     """Add `present_plan` to `registry`, which is there in plan mode: with the approval of a human plan mode ends."""
 
     def present_plan(given: dict[str, Any], invocation: ToolInvocation) -> ToolResult:
-        plan, session = validated(PresentPlan, given).plan, invocation.session
+        plan, session = fit(PresentPlan, given).plan, invocation.session
         if session is None or session.parent is not None:
             raise ToolError("Only the main agent presents a plan; hand yours to the agent that started you.")
         cancellation = current_cancellation()
@@ -103,7 +102,7 @@ def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
         if not response.is_approval:
             text = "The user did not approve the plan, so plan mode stays. Work on it, and present it again."
             return ToolResult(False, text + _said(response))
-        edited = plan if response.arguments is None else validated(PresentPlan, response.arguments).plan
+        edited = plan if response.arguments is None else fit(PresentPlan, response.arguments).plan
         # INVARIANT: plan mode is left here alone, after the approval of a human that is on record.
         with session.lock:
             session.switch_mode("default")
@@ -117,7 +116,7 @@ def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
             "present_plan", "Show the finished plan to the user, who approves it, which ends plan mode, or does not.",
             PresentPlan, _NOTES, timeout=None,
         ),
-        with_check(present_plan, lambda given: validated(PresentPlan, given)),
+        with_check(present_plan, lambda given: fit(PresentPlan, given)),
         enabled=lambda context: context.is_plan_mode,
         # A human may take long; other tools need not wait for that.
         limits=ToolLimits(resource=None),

@@ -18,14 +18,13 @@ from permitry.port import (
     ToolRegistry,
     current_cancellation,
     reporter_here,
-    validated,
     with_check,
 )
 from permitry_tools._kept import Kept
 from permitry_tools._output import Piece
 from permitry_tools._process import ProcessGroup, default_shell, folder_of, launch
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, spec, tool
+from permitry_tools._spec import ROLES, RUNS, Arguments, fit, spec, tool
 from permitry_tools.patch import Patching
 from permitry_tools.shell.codex import exit_code
 from permitry_tools.shell.patching import apply_patch_in, check_patch, check_patch_in, patch_preview
@@ -131,7 +130,7 @@ def _with_action(given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `unified_exec` as those of `exec_command` or `write_stdin`, with which of them it is."""
     if "action" in given:
         return given
-    arguments = validated(UnifiedExec, given)
+    arguments = fit(UnifiedExec, given)
     given_input, number = arguments.input, arguments.session_id
     if number is None and not given_input:
         raise ToolError("The arguments do not fit: `input` is empty, and there is no `session_id` to look at.")
@@ -153,9 +152,9 @@ def _action_of(given: dict[str, Any]) -> ExecCommand | WriteStdin:
     match given["action"]:
         case "start":
             check_patch_in(rest.get("cmd"))
-            return validated(ExecCommand, rest)
+            return fit(ExecCommand, rest)
         case "type":
-            return validated(WriteStdin, rest)
+            return fit(WriteStdin, rest)
         case other:
             raise ToolError(f"The arguments do not fit: `action` is start or type, not {other!r}.")
 

@@ -23,11 +23,11 @@ from tests.collector import attributes, listening
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.cli.records import RecordFilter, records_at
 from permitry.config.folders import user_state
 from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 
 Outcome: TypeAlias = tuple[int, str, str]

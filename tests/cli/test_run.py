@@ -15,11 +15,11 @@ from tests.postgres import Cluster
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.prompt import TerminalChannel
+from permitry.cli.records import RecordFilter, records_at
 from permitry.config.reload import PolicyReloader
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.guard.session import Session
-from permitry.store.records import RecordFilter, records_at
 
 Outcome = tuple[int, str, str]
 Lines = list[dict[str, Any]]

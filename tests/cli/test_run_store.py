@@ -11,9 +11,10 @@ import pytest
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.cli.records import RecordFilter, records_at
 from permitry.guard.grants import Grant
 from permitry.guard.ledgers import grants_at, questions_at
-from permitry.store.records import RecordFilter, record_name, records_at
+from permitry.store.records import record_name
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.store.records import RecordFilter, records_at
+from permitry.cli.records import RecordFilter, records_at
 from permitry.undo.vault import Vault
 
 Cli = Callable[..., tuple[int, str, str]]

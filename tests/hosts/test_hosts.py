@@ -17,8 +17,8 @@ from tests.hosts.real_hosts import HOSTS, MODULES, RealHost
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.cli.records import RecordFilter, records_at
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.install import hook_command
 from permitry_hosts.hooks.places import place

@@ -6,7 +6,7 @@ import functools
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -16,12 +16,15 @@ from permitry.core.call import ToolCall
 
 __all__ = ["Listener"]
 
+Attribute: TypeAlias = Any
+"""Whatever a recorder has."""
+
 _LOG = logging.getLogger("permitry.audit")
 
 
 @attrs.define(eq=False)
 class Listener(abc.ABC):
-    """Keeps each event with `recorder`, then hears of it; what goes wrong in `hear` changes nothing."""
+    """Keeps each event with `recorder`, then hears of it; an error in `hear` changes nothing."""
 
     recorder: Recorder
 
@@ -30,7 +33,7 @@ class Listener(abc.ABC):
         """Learn of one event that is on record. Called by several threads."""
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event, and hear of it, at the end of `together`; raise what `recorder` raises."""
+        """Keep one event, and hear of it, at the end of `together`; raise what `recorder` does."""
         self.recorder.record(event, call, **details)
         held = HELD.get().get(id(self))
         if held is None:
@@ -38,7 +41,7 @@ class Listener(abc.ABC):
         else:
             held.append((event, call, details))
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever it is
+    def __getattr__(self, name: str) -> Attribute:
         """Return what `recorder` has besides, such as `session`."""
         found = getattr(self.recorder, name)
         if name == "together":

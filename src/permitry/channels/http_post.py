@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 import attrs
 
@@ -57,10 +57,8 @@ def post(address: str, body: bytes, headers: Mapping[str, str], *, seconds: floa
     host_of(address)
     given = {"Content-Type": "application/json", **headers}
     request = Request(address, body, given, method="POST")  # noqa: S310 -- the scheme is checked above
-    # What stays on this machine goes through no proxy.
-    direct = () if address.lower().startswith("https:") else (ProxyHandler({}),)
     try:
-        with build_opener(_NoRedirects, *direct).open(request, timeout=seconds) as response:
+        with _opener_for(address).open(request, timeout=seconds) as response:
             found = response.read(most + 1)
             reply = Reply(response.status, response.reason, _small(response.headers.items()), found)
             is_whole = not response.length
@@ -74,6 +72,13 @@ def post(address: str, body: bytes, headers: Mapping[str, str], *, seconds: floa
     if not is_whole:
         raise OSError("the reply breaks off")
     return reply
+
+
+def _opener_for(address: str) -> OpenerDirector:
+    if address.lower().startswith("https:"):
+        return build_opener(_NoRedirects)
+    # What stays on this machine goes through no proxy.
+    return build_opener(_NoRedirects, ProxyHandler({}))
 
 
 def _small(headers: Iterable[tuple[str, str]]) -> dict[str, str]:

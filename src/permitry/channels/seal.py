@@ -75,7 +75,7 @@ class Seal:
         if not any(hmac.compare_digest(_encode(expected), _encode(each)) for each in signatures.split(" ")):
             raise ChannelError("its signature is wrong")
         now = self.clock()
-        if not (at.isascii() and at.isdigit() and len(at) <= _DIGITS) or abs(now - int(at)) > TOLERANCE:
+        if not _is_recent(at, now):
             raise ChannelError(f"it was not signed within the last {TOLERANCE} seconds")
         if not seen.add(expected, int(at), now):
             raise ChannelError("it was received before")
@@ -84,6 +84,12 @@ class Seal:
     def _signature(self, name: str, at: str, body: bytes) -> str:
         text = b".".join((_encode(name), _encode(at), body))
         return f"v1,{base64.b64encode(hmac.digest(self._secret, text, hashlib.sha256)).decode()}"
+
+
+def _is_recent(at: str, now: float) -> bool:
+    if not (at.isascii() and at.isdigit() and len(at) <= _DIGITS):
+        return False
+    return abs(now - int(at)) <= TOLERANCE
 
 
 def _encode(text: str) -> bytes:

@@ -14,8 +14,7 @@ from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.origin import Origin
 from permitry.errors import CallError, LedgerError, safe_str
-from permitry.store.questions import StoredQuestions
-from permitry.store.store import Row
+from permitry.store.questions import Row, StoredQuestions
 
 __all__ = ["Row", "StoredQuestion", "answer_text", "answer_to", "row_of"]
 
@@ -63,18 +62,12 @@ class StoredQuestion:
         decision, redacted = parse_json(row["decision"]), parse_json(row["redacted"])
         if not isinstance(redacted["arguments"], dict):
             raise TypeError("its arguments are no object")
-        request = None
-        if row["call"] is not None and row["shown"] is not None:
-            shown = parse_json(row["shown"]) | {"turn": redacted.get("turn", "")}
-            request = _request(row["id"], _call(parse_json(row["call"])), shown)
-            if request.call.digest != row["digest"]:
-                raise ValueError("its call is another one")
         response = None
         if row["answer"] is not None:
             response = ToolConfirmationResponse(**parse_json(row["answer"]))
         return cls(
             id=row["id"], session=row["session"], agent=row["agent"], tool=redacted["tool"], digest=row["digest"],
-            decision=_decision(decision), request=request, spec=row["spec"],
+            decision=_decision(decision), request=_request_in(row, redacted), spec=row["spec"],
             approvers=tuple(parse_json(row["approvers"])), above=tuple(parse_json(row["above"])),
             asked_at=row["asked_at"], deadline=Moment(row["deadline"], row["boot"], row["steady"]),
             response=response, answered_by=row["answered_by"],
@@ -140,6 +133,16 @@ def answer_to(
 def _call(data: Any) -> ToolCall:  # noqa: ANN401 -- what was read
     rest = {key: data[key] for key in _CALL[2:]}
     return ToolCall(data["name"], data["arguments"], **{**rest, "kind": PayloadKind(rest["kind"])})
+
+
+def _request_in(row: Row, redacted: Mapping[str, Any]) -> ToolConfirmationRequest | None:
+    if row["call"] is None or row["shown"] is None:
+        return None
+    shown = parse_json(row["shown"]) | {"turn": redacted.get("turn", "")}
+    request = _request(row["id"], _call(parse_json(row["call"])), shown)
+    if request.call.digest != row["digest"]:
+        raise ValueError("its call is another one")
+    return request
 
 
 def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest:  # noqa: ANN401 -- as above

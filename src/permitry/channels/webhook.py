@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from typing import Any
 
 import attrs
@@ -65,9 +65,8 @@ class WebhookChannel:
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the answer; `ChannelError` where there is none, or none that can be trusted."""
         until = time.monotonic() + self.wait
-        work: Future[ToolConfirmationResponse | None] = Future()
         # A server that sends a byte now and then keeps every other time-out from ending this.
-        start(work, lambda: self._ask(request, until))
+        work = start(lambda: self._ask(request, until))
         wait([work], self.wait)
         if not work.done():
             raise ChannelError(f"`{host_of(self.url)}` has not answered within {self.wait:g} seconds")
@@ -80,10 +79,7 @@ class WebhookChannel:
     def _ask(self, request: ToolConfirmationRequest, until: float) -> ToolConfirmationResponse | None:
         """Return the answer, or None where it is given elsewhere."""
         name = request.pending_id or secrets.token_hex(8)
-        shown = request.to_dict()
-        for origin in shown["origins"]:
-            [origin["value"]] = self.redact({origin["argument"]: origin["value"]}).values()
-        shown = self.redact(shown)
+        shown = self.redact(self._show(request))
         body = json.dumps({"type": _QUESTION, "id": name, **shown, "digest": request.call.digest}).encode()
         if len(body) > _MOST_ASKED:
             raise ChannelError(f"the question has more than {_MOST_ASKED:,} bytes")
@@ -93,6 +89,13 @@ class WebhookChannel:
         if reply.status != _OK:
             raise ChannelError(f"`{host_of(self.url)}` did not take the question: {reply.status} {reply.reason}")
         return self._answer(reply, name, request)
+
+    def _show(self, request: ToolConfirmationRequest) -> dict[str, Any]:
+        """Return what is shown of a call, with origins that have no secrets."""
+        shown = request.to_dict()
+        for origin in shown["origins"]:
+            [origin["value"]] = self.redact({origin["argument"]: origin["value"]}).values()
+        return shown
 
     def _post(self, name: str, body: bytes, until: float) -> Reply:
         pause, why = self.pause, ""

@@ -13,7 +13,6 @@ from typing import Any
 import attrs
 
 from permitry.audit.record import utc_now
-from permitry.audit.stats import Stats
 from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.audit_heads import add_anchors, note_head, read_heads
 from permitry.cli.audit_line import line_of
@@ -21,7 +20,9 @@ from permitry.cli.audit_policy import add_version, print_policies
 from permitry.cli.inputs import print_result, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.observed import count_changes
+from permitry.cli.records import RecordFilter, RecordFollower, records_at
 from permitry.cli.render import busy, console_on
+from permitry.cli.stats import Stats
 from permitry.cli.stores import STORE, record_to_read
 from permitry.cli.tables import counts_table
 from permitry.core.policy import AuthorizationPolicy
@@ -32,7 +33,7 @@ from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError
 from permitry.store.chained_store import Store
 from permitry.store.policies import PolicyUses
-from permitry.store.records import RecordFilter, RecordFollower, is_address, is_store, records_at, store_at
+from permitry.store.records import is_address, is_store, store_at
 
 __all__ = ["configure"]
 
@@ -178,7 +179,7 @@ def _count(options: argparse.Namespace) -> ExitCode:
         stats.add(record)
         if rules and record.get("event") == "decided":
             recent.append(record)
-    unused = stats.unused(rule.id for rule in rules)
+    unused = stats.find_unused(rule.id for rule in rules)
     times = [] if policy is None else _rule_times(options, policy, recent)
     if options.plot is not None:
         load("permitry_ops.replay.plot:plot_stats")(stats, unused, options.plot)

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from permitry.cli.records import RecordFilter, records_at
 from permitry.core.decision import Verdict
 from permitry.dispatch.telemetry import Outcome
-from permitry.store.records import RecordFilter, records_at
 
 __all__ = ["add_filters", "moment", "records_from"]
 

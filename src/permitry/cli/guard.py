@@ -9,8 +9,8 @@ from typing import Any
 
 import attrs
 
-from permitry.channels.answers import AnswersChannel
 from permitry.cli import render
+from permitry.cli.answers import AnswersChannel
 from permitry.cli.main import ExitCode
 from permitry.cli.render import SummaryRow
 from permitry.cli.story import last_lines, say, tell_counts

@@ -8,10 +8,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from permitry.audit.observed import Change, ObservedStats
 from permitry.cli.audit_filters import records_from
 from permitry.cli.inputs import origins_from, tell
 from permitry.cli.main import ExitCode
+from permitry.cli.observed_stats import Change, ObservedStats
+from permitry.cli.records import RecordFilter, records_at
 from permitry.cli.render import console_on
 from permitry.cli.stores import record_to_read
 from permitry.cli.tables import counts_table
@@ -21,7 +22,6 @@ from permitry.config.load import load_rules
 from permitry.core.texts import one_line, shorten
 from permitry.errors import AuditError, PermitryError
 from permitry.files import replace_file
-from permitry.store.records import RecordFilter, records_at
 
 __all__ = ["count_changes", "enforce"]
 

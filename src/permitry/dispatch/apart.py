@@ -1,12 +1,12 @@
-"""Work that waits for a disk, done in threads, one after the other: an event loop does not wait."""
+"""Steps that may wait, written once: they run without an event loop, or on one that waits for no disk."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import attrs
 
-__all__ = ["Apart"]
+__all__ = ["Apart", "without_suspending"]
 
 T = TypeVar("T")
 
@@ -20,17 +20,27 @@ class Apart:
 
     async def run(self, work: Callable[[], T], abandoned: Callable[[T], None] | None = None) -> T:
         """Return what `work` returns; where this is cancelled, that goes to `abandoned`."""
-        from concurrent.futures import Future, wait  # noqa: PLC0415 -- a hook does not need it
+        from concurrent.futures import wait  # noqa: PLC0415 -- a hook does not need it
 
-        from permitry.dispatch.waiting import await_thread  # noqa: PLC0415 -- nor asyncio
-
-        done: Future[T] = Future()
-        with self._lock:
-            before, self._last = self._last, done
+        from permitry.dispatch.waiting import await_thread, start  # noqa: PLC0415 -- nor asyncio
 
         def in_turn() -> T:
             if before is not None:
                 wait([before])
             return work()
 
-        return await await_thread(done, in_turn, abandoned)
+        with self._lock:
+            before = self._last
+            done = self._last = start(in_turn)
+        return await await_thread(done, abandoned)
+
+
+def without_suspending(steps: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never suspends, and return its result."""
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    steps.close()
+    raise RuntimeError("steps on a thread must block where they wait")

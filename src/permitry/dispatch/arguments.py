@@ -4,8 +4,6 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
-import attrs
-
 __all__ = ["Canonical", "Check", "convert_result", "is_async", "takes", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
@@ -15,34 +13,15 @@ Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 """Returns arguments in the one form that rules, record and tool see, unchanged if they have it."""
 
 
-@attrs.frozen
-class _Checked:
-    """A handler that can check its arguments without running."""
-
-    check: Check
-    run: Callable[..., Any]
-    canonical: Canonical | None = None
-
-    def __call__(self, *given: Any) -> Any:  # noqa: ANN401 -- whatever the tool takes and gives
-        return self.run(*given)
-
-
-@attrs.frozen
-class _AsyncChecked(_Checked):
-    """The same for an async handler."""
-
-    async def __call__(self, *given: Any) -> Any:  # noqa: ANN401 -- whatever the tool takes and gives
-        return await self.run(*given)
-
-
 def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonical | None = None) -> Callable[..., Any]:
     """Return `handler` with a `check` that finds wrong arguments before anything is decided about a call.
 
     It raises a `ToolError` whose text is shown to the model. `canonical` is for a tool that takes the same
     arguments in several forms: it brings them into the form whose names have roles, or raises.
     """
-    kind = _AsyncChecked if is_async(handler) else _Checked
-    return kind(check, handler, canonical)
+    checked = convert_result(handler, lambda result: result, is_async=is_async(handler))
+    vars(checked).update(check=check, canonical=canonical)
+    return checked
 
 
 def convert_result(

@@ -10,6 +10,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Hashable
 from concurrent.futures import Future
+from contextvars import ContextVar
 from typing import cast
 
 import attrs
@@ -17,7 +18,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor
-from permitry.dispatch.limits import HELD, LEADS, Acquisition, is_held
+from permitry.dispatch.limits import Acquisition
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
 from permitry.dispatch.scope import Caller
 from permitry.dispatch.telemetry import Outcome
@@ -45,7 +46,7 @@ class RefusedError(ToolError):
 
 @attrs.define(eq=False)
 class Attempt:
-    """One attempt to carry out an authorized call; identical ones may wait for it under `_led_key`."""
+    """One attempt to carry out an authorized call; identical ones may wait for it under `led_key`."""
 
     authorization: Authorization
     scope: Caller | None
@@ -59,8 +60,8 @@ class Attempt:
     _has_ended: bool = attrs.field(default=False, init=False)
     _at_work_since: float = attrs.field(default=0.0, init=False)
     _work: Work | None = attrs.field(default=None, init=False)
-    _acquisition: Acquisition | None = attrs.field(default=None, init=False)
-    _led_key: Hashable = attrs.field(default=None, init=False)
+    acquisition: Acquisition | None = attrs.field(default=None, init=False)
+    led_key: Hashable = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.tool, self.call = self.authorization.tool, self.authorization.call
@@ -74,15 +75,16 @@ class Attempt:
     async def carry_out(self) -> ToolResult:
         """Return the result of the tool, or of an identical call that runs already."""
         self._check_admission()
-        return await (self._share() if self.tool.is_shareable else self._run_locked())
+        with SetFor(WITHIN, (*WITHIN.get(), self)):
+            return await (self._share() if self.tool.is_shareable else self._run_locked())
 
     def release(self, result: ToolResult | None) -> None:
         """End the call: calls that wait get `result`, or run; work that goes on keeps the lock until it is done."""
         self._has_ended = True
-        if self._acquisition is not None and self._work is None:
-            self.shared.locks.release(self._acquisition)
-        if self._led_key is not None:
-            self.shared.single_flight.complete(self._led_key, result)
+        if self.acquisition is not None and self._work is None:
+            self.shared.locks.release(self.acquisition)
+        if self.led_key is not None:
+            self.shared.single_flight.complete(self.led_key, result)
 
     def _check_admission(self) -> None:
         # Authorization checks this too: a call that does not fit here did not come through it.
@@ -105,28 +107,26 @@ class Attempt:
                 return await self._run_locked()
             if (shared := leader.result()) is not None:
                 return shared
-        with SetFor(LEADS, True):
-            return await self._run_locked()
+        return await self._run_locked()
 
     def _join(self) -> "Future[ToolResult | None] | None":
         """Return the future of an identical call that runs; None if this one runs, and others wait for it."""
         # A run whose result other runs wait for must not wait for another run itself: this could be a deadlock.
-        if LEADS.get():
+        if any(each.led_key is not None for each in WITHIN.get()):
             return None
         # The same call to another tool of that name, as after a reload, is not identical.
         key = (id(self.tool), self.call.digest)
-        is_first, leader = self.shared.single_flight.join_run(key)
-        if is_first:
-            self._led_key = key
-            return None
+        leader = self.shared.single_flight.join_run(key)
+        if leader is None:
+            self.led_key = key
         return leader
 
     async def _run_locked(self) -> ToolResult:
         resource, spec, locks = self.tool.limits.resource, self.tool.spec, self.shared.locks
         # A tool that spawns agents would wait for their calls.
-        if resource is None or spec.traits.spawns_agent or is_held(locks):
+        if resource is None or spec.traits.spawns_agent or self._is_locked():
             return await self._work_in_time()
-        self._acquisition = acquisition = locks.acquire(resource, is_shared=spec.only_reads)
+        self.acquisition = acquisition = locks.acquire(resource, is_shared=spec.only_reads)
         if acquisition.granted is not None:
             await self._wait(acquisition.granted, self.tool.limits.wait, self.cancellation)
             if self._is_stopped:
@@ -134,8 +134,14 @@ class Attempt:
             if not acquisition.granted.done():
                 waited = f"waited {self.tool.limits.wait:g} s for its turn and did not run"
                 raise RefusedError(f"The tool `{spec.name}` {waited}; another call is still at work.")
-        with SetFor(HELD, (*HELD.get(), acquisition)):
-            return await self._work_in_time()
+        return await self._work_in_time()
+
+    def _is_locked(self) -> bool:
+        """Return whether this code is part of a run that holds a lock of this registry: it would wait for itself."""
+        return any(
+            each.shared is self.shared and each.acquisition is not None and not each.acquisition.is_over
+            for each in WITHIN.get()
+        )
 
     async def _work_in_time(self) -> ToolResult:
         if self._is_stopped:
@@ -147,7 +153,7 @@ class Attempt:
             work = self._new_work()
             try:
                 if not isinstance(work, asyncio.Task):
-                    start(work, self._call_and_wait)
+                    start(self._call_and_wait, work)
                 await self._wait(work, self.tool.spec.timeout, self.cancellation)
                 is_over = not work.done() or self._is_stopped
             finally:
@@ -183,7 +189,7 @@ class Attempt:
             work.add_done_callback(lambda task: task.cancelled() or task.exception())
         else:
             work = Future()
-        self._work, acquisition = work, self._acquisition
+        self._work, acquisition = work, self.acquisition
         if acquisition is not None:
             # The lock is released when the work is done, not when this run stops waiting for it.
             work.add_done_callback(lambda _: self.shared.locks.release(acquisition))
@@ -212,6 +218,10 @@ class Attempt:
             return StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.", last)
         late = f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was asked to stop; {effects}."
         return StoppedError(Outcome.TIMED_OUT, late, last)
+
+
+WITHIN: ContextVar[tuple[Attempt, ...]] = ContextVar("permitry_runs", default=())
+"""The runs that this code is part of, also in threads that copy its context."""
 
 
 def _last(work: Work) -> str:

@@ -42,9 +42,6 @@ class Authorizations(Generic[Authorized]):
         # By identity: the token, the process that created it, and what it gives.
         self._kept: dict[int, tuple[weakref.ref[AuthorizedCall], int, Authorized]] = {}
 
-    def __len__(self) -> int:
-        return len(self._kept)
-
     def create(self, authorized: Authorized) -> AuthorizedCall:
         """Return a new object that gives `authorized` once; without it, that is dropped."""
         token = object.__new__(AuthorizedCall)

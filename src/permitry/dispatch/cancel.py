@@ -1,7 +1,7 @@
 """How a running tool learns that it has to stop: it was cancelled, or its time limit has passed."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from threading import Lock, RLock
 from typing import Generic, TypeVar
@@ -14,32 +14,6 @@ T = TypeVar("T")
 
 
 @attrs.define(eq=False)
-class _Callback:
-    """One callback, set for a `with` block; leaving waits until it has ended: it never runs later."""
-
-    # Not a generator: every wait of every run comes through here.
-    cancellation: "Cancellation"
-    function: Callable[[], object]
-    _is_over: bool = attrs.field(default=False, init=False)
-    _lock: RLock = attrs.field(factory=RLock, init=False)
-
-    def __enter__(self) -> None:
-        if not self.cancellation.add(self):
-            self.function()
-
-    def __exit__(self, *_: object) -> None:
-        self.cancellation.remove(self)
-        with self._lock:
-            self._is_over = True
-
-    def call(self) -> None:
-        """Call it, unless its block has been left."""
-        with self._lock:
-            if not self._is_over:
-                self.function()
-
-
-@attrs.define(eq=False)
 class Cancellation:
     """The signal for one run to stop; it is given once, and never taken back. Thread-safe.
 
@@ -48,7 +22,7 @@ class Cancellation:
     """
 
     # A dictionary: an agent's signal has a callback for each of the calls that it makes side by side.
-    _callbacks: dict[_Callback, None] = attrs.field(factory=dict, init=False, repr=False)
+    _callbacks: dict[Callable[[], None], None] = attrs.field(factory=dict, init=False, repr=False)
     _lock: Lock = attrs.field(factory=Lock, init=False, repr=False)
     is_cancelled: bool = attrs.field(default=False, init=False)
 
@@ -59,23 +33,32 @@ class Cancellation:
             callbacks, self._callbacks = self._callbacks, {}
         for callback in callbacks:
             with contextlib.suppress(Exception):
-                callback.call()
+                callback()
 
-    def calling(self, callback: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def calling(self, callback: Callable[[], object]) -> Iterator[None]:
         """Have `callback` run if the signal is given during the `with` block, or before it; never after it."""
-        return _Callback(self, callback)
+        running, is_over = RLock(), False
 
-    def add(self, callback: _Callback) -> bool:
-        """Keep a callback for the signal; return False if the signal has already been given."""
-        with self._lock:
-            if not self.is_cancelled:
-                self._callbacks[callback] = None
-            return not self.is_cancelled
+        def call() -> None:
+            with running:
+                if not is_over:
+                    callback()
 
-    def remove(self, callback: _Callback) -> None:
-        """Forget a callback, unless it was called already."""
         with self._lock:
-            self._callbacks.pop(callback, None)
+            is_late = self.is_cancelled
+            if not is_late:
+                self._callbacks[call] = None
+        if is_late:
+            callback()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._callbacks.pop(call, None)
+            # What runs just now is waited for.
+            with running:
+                is_over = True
 
 
 SIGNAL: ContextVar[Cancellation | None] = ContextVar("permitry_cancellation", default=None)

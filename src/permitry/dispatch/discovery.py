@@ -72,7 +72,7 @@ def load_plugins(
     registry: ToolRegistry, folder: PluginFolder, *, services: Mapping[str, Any] | None = None
 ) -> PluginReport:
     """Register the tool of each file; one that fails is logged, and the others are still loaded."""
-    return _load_folder(registry, folder, services or {}, set())[0]
+    return PluginReloader(registry, lambda: folder, services or {}).poll() or PluginReport()
 
 
 def load_entry_points(
@@ -122,7 +122,14 @@ class PluginReloader:
     def _load(self, folder: PluginFolder) -> PluginReport:
         # If other code has replaced one of our tools in the registry, that tool is not ours to replace.
         own = {name: each for name, each in self._own.items() if self.registry.get(name) is each.spec}
-        report, modules = _load_folder(self.registry, folder, self.services, set(own))
+        modules, report = PluginModules(folder), PluginReport()
+        found = [(f"{folder.path.name}/{file}", functools.partial(modules.module, file)) for file in folder.plugins]
+        modules.install()
+        try:
+            report = _register_all(self.registry, found, self.services, set(own))
+        finally:
+            if not report.loaded:
+                modules.remove()
         failed = {each.source for each in report.failed}
         now = {each.tool: _Own(self.registry.get(each.tool), each.source, modules) for each in report.loaded}
         now = {name: each for name, each in own.items() if each.source in failed} | now
@@ -144,21 +151,6 @@ class _Own:
     spec: ToolSpec | None
     source: str
     modules: PluginModules
-
-
-def _load_folder(
-    registry: ToolRegistry, folder: PluginFolder, services: Mapping[str, Any], taken: set[str]
-) -> tuple[PluginReport, PluginModules]:
-    modules = PluginModules(folder)
-    modules.install()
-    found = [(f"{folder.path.name}/{file}", functools.partial(modules.module, file)) for file in folder.plugins]
-    report = PluginReport()
-    try:
-        report = _register_all(registry, found, services, taken)
-    finally:
-        if not report.loaded:
-            modules.remove()
-    return report, modules
 
 
 def _register_all(

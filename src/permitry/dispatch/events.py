@@ -123,9 +123,17 @@ class Reporter:
     _loop: asyncio.AbstractEventLoop | None = None
     _delivery: "_Delivery | None" = attrs.field(default=None, init=False)
     _is_closed: bool = attrs.field(default=False, init=False)
-    _written: deque[str] = attrs.field(factory=deque, init=False)
+    _tail: str = attrs.field(default="", init=False)
     _length: int = attrs.field(default=0, init=False)
-    _omitted: int = attrs.field(default=0, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.sink is None:
+            return
+        try:
+            self._delivery = _Delivery(self.sink, self._loop)
+        except RuntimeError as error:
+            # Its thread cannot be started: the run has no events.
+            _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
 
     @property
     def receiver(self) -> EventSink | None:
@@ -144,35 +152,18 @@ class Reporter:
             return
         if self.outer is not None:
             self.outer._put(event)  # noqa: SLF001 -- another instance of this class
-        elif self.sink is not None:
-            with _STARTING:
-                if self._delivery is None and not self._is_closed:
-                    self._start_delivery(self.sink)
-            if self._delivery is not None:
-                self._delivery.put(event)
-
-    def _start_delivery(self, sink: EventSink) -> None:
-        try:
-            self._delivery = _Delivery(sink, self._loop)
-        except RuntimeError as error:
-            # Its thread cannot be started: the run has no events.
-            self._is_closed = True
-            _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
+        elif self._delivery is not None:
+            self._delivery.put(event)
 
     def _remember(self, text: str) -> None:
         with _REMEMBERING:
-            self._written.append(text)
+            self._tail = (self._tail + text)[-_MOST_REMEMBERED:]
             self._length += len(text)
-            while self._length - len(self._written[0]) >= _MOST_REMEMBERED:
-                oldest = len(self._written.popleft())
-                self._length -= oldest
-                self._omitted += oldest
 
     def tail(self) -> str:
         """Return the last 8,000 characters of the output, with a note of how many came before them."""
         with _REMEMBERING:
-            tail = "".join(self._written)[-_MOST_REMEMBERED:]
-            length = self._omitted + self._length
+            tail, length = self._tail, self._length
         return tail if length == len(tail) else join_ends("", tail, length)
 
     def close(self, text: str, data: Mapping[str, Any]) -> None:
@@ -192,7 +183,6 @@ class Reporter:
         return None if self.artifacts is None else self.artifacts.open(self.tool, self.agent)
 
 
-_STARTING = threading.Lock()
 _REMEMBERING = threading.Lock()
 
 

@@ -4,7 +4,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from contextvars import ContextVar
 from threading import Lock
 
 import attrs
@@ -12,15 +11,12 @@ import attrs
 from permitry.core.result import ToolResult
 
 __all__ = [
-    "HELD",
-    "LEADS",
     "Acquisition",
     "Bucket",
     "RateLimit",
     "ReadWriteLocks",
     "SingleFlight",
     "ToolLimits",
-    "is_held",
 ]
 
 
@@ -79,7 +75,6 @@ class Acquisition:
     `is_shared`: it may hold the lock together with such others. `granted` is done once it does, None if at once.
     """
 
-    locks: "ReadWriteLocks"
     resource: str
     is_shared: bool
     granted: "Future[None] | None" = None
@@ -118,18 +113,15 @@ class ReadWriteLocks:
     """The read/write locks of all resources: many readers or one writer; first come, first served."""
 
     _queues: dict[str, _Queue] = attrs.field(factory=dict, init=False)
-    # The queue that became empty last, to be used again: mostly there is one queue, and it is empty after every run.
-    _spare: _Queue | None = attrs.field(default=None, init=False)
     _lock: Lock = attrs.field(factory=Lock, init=False)
 
     def acquire(self, resource: str, *, is_shared: bool) -> Acquisition:
         """Ask for the lock of a resource, acquired at once if no holder or waiter excludes that."""
-        acquisition = Acquisition(self, resource, is_shared)
+        acquisition = Acquisition(resource, is_shared)
         with self._lock:
             queue = self._queues.get(resource)
             if queue is None:
-                queue = self._queues[resource] = self._spare or _Queue()
-                self._spare = None
+                queue = self._queues[resource] = _Queue()
                 queue.admit(acquisition)
             elif not queue.waiting and queue.has_room(acquisition):
                 queue.admit(acquisition)
@@ -149,21 +141,7 @@ class ReadWriteLocks:
                 queue.waiting.pop(acquisition, None)
                 queue.grant()
             if not queue.running and not queue.waiting:
-                self._spare = self._queues.pop(acquisition.resource)
-
-
-HELD: ContextVar[tuple[Acquisition, ...]] = ContextVar("permitry_locks", default=())
-"""The locks of the runs that this code is part of, also in threads that copy its context."""
-
-
-def is_held(locks: ReadWriteLocks) -> bool:
-    """Return whether this code is part of a run that holds one of these: it would wait for itself."""
-    held = HELD.get()
-    return bool(held) and any(acquisition.locks is locks and not acquisition.is_over for acquisition in held)
-
-
-LEADS: ContextVar[bool] = ContextVar("permitry_leads", default=False)
-"""Whether this code is part of a run that other calls may wait for: it must not wait for them."""
+                del self._queues[acquisition.resource]
 
 
 @attrs.define(eq=False)
@@ -173,14 +151,13 @@ class SingleFlight:
     _flying: "dict[Hashable, Future[ToolResult | None]]" = attrs.field(factory=dict, init=False)
     _lock: Lock = attrs.field(factory=Lock, init=False)
 
-    def join_run(self, key: Hashable) -> "tuple[bool, Future[ToolResult | None]]":
-        """Return whether this call is the first, and the future of its result; if that is None, run it."""
+    def join_run(self, key: Hashable) -> "Future[ToolResult | None] | None":
+        """Return the future of the result of the first call, to be run if that is None; None for the first one."""
         with self._lock:
             flying = self._flying.get(key)
-            if flying is not None:
-                return False, flying
-            flying = self._flying[key] = Future()
-            return True, flying
+            if flying is None:
+                self._flying[key] = Future()
+            return flying
 
     def complete(self, key: Hashable, result: ToolResult | None) -> None:
         """Give the result of the first call to all calls that wait for it; None if it has no result."""

@@ -7,10 +7,10 @@ from permitry.core.call import ToolCall
 from permitry.core.json_values import mutable
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
+from permitry.dispatch.events import ToolEventKind
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.schema import exported, is_exportable
-from permitry.dispatch.scope import Caller, Listener
+from permitry.dispatch.scope import Caller, KindApart, Listener
 from permitry.errors import CallError
 
 __all__ = ["execute_tool", "get_tools"]
@@ -47,15 +47,9 @@ async def execute_tool(
         call = ToolCall(name, args)
     except CallError as error:
         return f"The call was not understood: {error}."
-    listener = None if on_status is None else Listener(_statuses(on_status, ctx.registry.on_event))
+    listener = None
+    if on_status is not None:
+        sink = KindApart(ToolEventKind.STATUS, lambda event: on_status(event.text), ctx.registry.on_event)
+        listener = Listener(sink)
     result = await ctx.ahandle(call, listener)
     return result.text if result.structured is None else dict(mutable(result.structured))
-
-
-def _statuses(on_status: Callable[[str], object], others: EventSink | None) -> EventSink:
-    def sink(event: ToolEvent) -> object:
-        if event.kind is ToolEventKind.STATUS:
-            return on_status(event.text)
-        return None if others is None else others(event)
-
-    return sink

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import contextvars
-import functools
 import logging
 import time
 import traceback
@@ -13,11 +12,12 @@ import attrs
 
 from permitry.audit.recorder import waits_for_disk
 from permitry.core.result import ToolResult, clip
+from permitry.dispatch.apart import without_suspending
 from permitry.dispatch.attempt import Attempt, RefusedError, StoppedError
 from permitry.dispatch.cancel import SIGNAL
 from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
-from permitry.dispatch.waiting import GRACE, await_thread, await_until, start, without_suspending
+from permitry.dispatch.waiting import GRACE, await_thread, await_until, start
 from permitry.errors import FatalToolError, ToolError, safe_str
 
 __all__ = ["Run"]
@@ -72,17 +72,15 @@ class Run(Attempt):
 
     async def _start_apart(self) -> None:
         """Have the start recorded in a thread; if this is cancelled meanwhile, the end too, and nothing runs."""
-        work: Future[None] = Future()
-        start(work, lambda: self.authorization.record.started(self.call))
+        work = start(lambda: self.authorization.record.started(self.call))
         try:
             await self._wait(work, None, None)
         except BaseException as error:
             self._set_outcome(error)
-            record, outcome, trace = self.authorization.record, self.outcome.value, self._trace
 
             def end(work: Future[None]) -> None:
                 if work.exception() is None:
-                    record.finished(self.call, self.result, outcome=outcome, seconds=0.0, error=trace)
+                    self._record_end()
 
             work.add_done_callback(end)
             raise
@@ -176,20 +174,21 @@ class Run(Attempt):
     async def _report_end(self) -> None:
         """Report the end to the record, then to telemetry; close the stream even if the record fails."""
         try:
-            end = functools.partial(
-                self.authorization.record.finished,
-                self.call, self.result, outcome=self.outcome._value_, seconds=self._seconds, error=self._trace,
-            )  # fmt: skip
             if self._is_apart:
-                await await_thread(Future(), end)
+                await await_thread(start(self._record_end))
             else:
-                end()
+                self._record_end()
             if self.shared.telemetry is not None:
                 self._count(self.shared.telemetry, self._seconds)
         finally:
             if self._reporter is not None:
                 last = {"ok": self.result.ok, "outcome": self.outcome.value, "seconds": round(self._seconds, 6)}
                 self._reporter.close(self.result.text, last)
+
+    def _record_end(self) -> None:
+        self.authorization.record.finished(
+            self.call, self.result, outcome=self.outcome._value_, seconds=self._seconds, error=self._trace
+        )
 
     def _count(self, telemetry: ToolTelemetry, seconds: float) -> None:
         size = len(self.result.text.encode(errors="replace")) + sum(len(part.data) for part in self.result.parts)

@@ -5,7 +5,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any
 
 import docstring_parser
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -24,7 +24,7 @@ from permitry.errors import RegistryError, ToolError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["SCHEMA_SHAPES", "exported", "handler_of", "is_exportable", "spec_of", "unfit", "validated"]
+__all__ = ["SCHEMA_SHAPES", "exported", "handler_of", "is_exportable", "spec_of", "unfit"]
 
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
 """The formats of providers that `exported` knows."""
@@ -52,7 +52,6 @@ _WORDS = {
     "model_attributes_type": "must be an object",
 }
 
-Model = TypeVar("Model", bound=BaseModel)
 _CONFIG = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -125,16 +124,6 @@ def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[s
     return arguments_of
 
 
-def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Return the arguments as an instance of `model`; `ToolError` names each that does not fit."""
-    # A model under OpenAI's strict mode must name every argument, and says null for those it means to leave out.
-    given = {name: value for name, value in arguments.items() if value is not None or not _is_left_out(model, name)}
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        raise unfit(error) from error
-
-
 def unfit(error: ValidationError) -> ToolError:
     """Return the error for arguments that do not fit a model, for the model that made the call."""
     wrong: dict[str, list[str]] = {}
@@ -166,11 +155,6 @@ def _wrong(each: "ErrorDetails") -> tuple[str, str]:
         words = _SHOULD.sub("must ", each["msg"].removeprefix("Value error, "))
         words = words.replace(" after validation", "")
     return name, words
-
-
-def _is_left_out(model: type[BaseModel], name: str) -> bool:
-    field = model.model_fields.get(name)
-    return field is not None and not field.is_required() and type(None) not in get_args(field.annotation)
 
 
 def _as_result(outcome: object) -> object:

@@ -166,10 +166,6 @@ def _enum(_: Any, value: Any, instance: Any, __: Any) -> Iterator[Any]:  # noqa:
         yield _error()
 
 
-def _const(_: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401 -- as above
-    yield from _enum(_, [value], instance, schema)
-
-
 def _unique_items(_: Any, value: Any, instance: Any, __: Any) -> Iterator[Any]:  # noqa: ANN401 -- as above
     if value and isinstance(instance, list) and len(set(map(_text, instance))) < len(instance):
         yield _error()
@@ -177,7 +173,7 @@ def _unique_items(_: Any, value: Any, instance: Any, __: Any) -> Iterator[Any]: 
 
 _OWN: Final = {
     "additionalProperties": _additional_properties,
-    "const": _const,
+    "const": lambda validator, value, instance, schema: _enum(validator, [value], instance, schema),
     "enum": _enum,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,

@@ -9,22 +9,20 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 
-__all__ = ["CallScope", "Caller", "Listener", "ToolInvocation"]
-
-
-def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]") -> tuple[Any, ...]:
-    return tuple(messages)
+__all__ = ["CallScope", "Caller", "KindApart", "Listener", "ToolInvocation"]
 
 
 @attrs.frozen
-class _StepsApart:
-    """A sink that sends events of the kind `STEP` to another one; equal where both sinks are."""
+class KindApart:
+    """A sink that sends events of one kind to another one; equal where both sinks are."""
 
-    steps: EventSink
+    kind: ToolEventKind
+    sink: EventSink
     others: EventSink | None
 
     def __call__(self, event: ToolEvent) -> object:
-        sink = self.steps if event.kind is ToolEventKind.STEP else self.others
+        """Send an event."""
+        sink = self.sink if event.kind is self.kind else self.others
         return None if sink is None else sink(event)
 
 
@@ -41,7 +39,7 @@ class CallScope:
     """
 
     depth: int = 0
-    history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=_tuple_of_messages, kw_only=True)
+    history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple, kw_only=True)
     on_event: EventSink | None = attrs.field(default=None, kw_only=True)
     on_step: EventSink | None = attrs.field(default=None, kw_only=True)
     deadline: float | None = attrs.field(default=None, kw_only=True)
@@ -52,7 +50,9 @@ class CallScope:
 
     def sink(self) -> EventSink | None:
         """Return what takes the events of this caller's runs, if anything does."""
-        return self.on_event if self.on_step is None else _StepsApart(self.on_step, self.on_event)
+        if self.on_step is None:
+            return self.on_event
+        return KindApart(ToolEventKind.STEP, self.on_step, self.on_event)
 
 
 @attrs.frozen

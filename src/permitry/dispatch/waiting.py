@@ -9,7 +9,7 @@ import concurrent.futures
 import contextlib
 import contextvars
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -24,7 +24,6 @@ __all__ = [
     "block_until",
     "start",
     "wait_for_result",
-    "without_suspending",
 ]
 
 GRACE = 2.0
@@ -48,42 +47,39 @@ async def block_until(work: Work, seconds: float | None, stop: Cancellation | No
 
 
 async def await_until(work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> None:
-    """Wait without blocking the event loop."""
+    """Wait without blocking the event loop; cancelling this stops no thread."""
     if work.done():
         return
     loop = asyncio.get_running_loop()
-    stopped: asyncio.Future[None] = loop.create_future()
-    with (stop or Cancellation()).calling(lambda: loop.call_soon_threadsafe(_set_done, stopped)):
-        either = {_loop_future(work), stopped}
-        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    ended: asyncio.Future[None] = loop.create_future()
 
+    def end(_: object = None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may have ended before the thread
+            loop.call_soon_threadsafe(_set_done, ended)
 
-def without_suspending(steps: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never suspends, and return its result."""
+    work.add_done_callback(end)
     try:
-        steps.send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    steps.close()
-    raise RuntimeError("steps on a thread must block where they wait")
+        with (stop or Cancellation()).calling(end):
+            await asyncio.wait([ended], timeout=seconds)
+    finally:
+        if isinstance(work, asyncio.Task):
+            work.remove_done_callback(end)
 
 
-async def await_thread(done: "Future[R]", work: Callable[[], R], abandon: Callable[[R], object] | None = None) -> R:
-    """Return what `work` returns, run in a new thread; where this is cancelled, that goes to `abandon`."""
-    start(done, work)
+async def await_thread(done: "Future[R]", abandon: Callable[[R], object] | None = None) -> R:
+    """Return the result of work that was started; where this is cancelled, that goes to `abandon`."""
     try:
         await await_until(done, None)
     except BaseException:
         if abandon is not None:
-            start(Future(), lambda: abandon(done.result()))
+            start(lambda: abandon(done.result()))
         raise
     return done.result()
 
 
-def start(future: "Future[R]", function: Callable[[], R]) -> None:
-    """Run `function` in a new daemon thread, with a copy of this context, for a `future` of the caller."""
-    context = contextvars.copy_context()
+def start(function: Callable[[], R], future: "Future[R] | None" = None) -> "Future[R]":
+    """Run `function` in a new daemon thread, with a copy of this context, and return the future of its result."""
+    context, done = contextvars.copy_context(), Future[R]() if future is None else future
 
     def work() -> None:
         try:
@@ -92,17 +88,18 @@ def start(future: "Future[R]", function: Callable[[], R]) -> None:
             # A StopIteration cannot be raised into a coroutine that awaits the future.
             failure = RuntimeError("raised StopIteration")
             failure.__cause__ = error
-            future.set_exception(failure)
+            done.set_exception(failure)
         except BaseException as error:  # noqa: BLE001 -- raised again where the future is waited for
-            future.set_exception(error)
+            done.set_exception(error)
         else:
-            future.set_result(result)
+            done.set_result(result)
 
     try:
         threading.Thread(target=work, name="permitry-tool", daemon=True).start()
     except RuntimeError as error:
         # There are too many threads, or the process is about to end.
-        future.set_exception(error)
+        done.set_exception(error)
+    return done
 
 
 def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
@@ -117,8 +114,7 @@ def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(wait())
-    work: Future[R] = Future()
-    start(work, lambda: asyncio.run(wait()))
+    work = start(lambda: asyncio.run(wait()))
     try:
         return work.result()
     except BaseException:
@@ -126,21 +122,6 @@ def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
             cancellation.cancel()
             concurrent.futures.wait([work], GRACE)
         raise
-
-
-def _loop_future(work: Work) -> "asyncio.Future[Any]":
-    """Return a future of the loop that is done when `work` is; cancelling it stops no thread."""
-    if isinstance(work, asyncio.Task):
-        return work
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def pass_on(_: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop may have ended before the thread
-            loop.call_soon_threadsafe(_set_done, done)
-
-    work.add_done_callback(pass_on)
-    return done
 
 
 def _set_done(signal: "asyncio.Future[None]") -> None:

@@ -9,11 +9,11 @@ from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.apart import without_suspending
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.errors import LateAnswerError, LedgerError, safe_str
-from permitry.guard.asking import ask, take_answer
+from permitry.guard.asking import ask, do_work, take_answer
 from permitry.guard.case import Case, Parts
-from permitry.guard.effects import Disk, Steps, await_all, block_on
 from permitry.guard.line import decide_call, settle_answer, withdraw
 from permitry.guard.open_questions import give_no_answer
 from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Redeemed, Refusal, Silence
@@ -106,18 +106,20 @@ class Guard(Parts):
 
     def inline(self, call: ToolCall | Refusal, spec: ToolSpec | None = None) -> Permit | Refusal | Silence:
         """Decide, and ask on the channel if need be, for hosts that can wait for the answer."""
-        return block_on(self._inline(call, spec))
+        return without_suspending(self._inline(call, spec, is_on_loop=False))
 
     async def ainline(self, call: ToolCall | Refusal, spec: ToolSpec | None = None) -> Permit | Refusal | Silence:
         """Do what `inline` does without blocking the event loop while a human thinks, or a disk writes."""
-        return await await_all(self._inline(call, spec))
+        return await self._inline(call, spec, is_on_loop=True)
 
-    def _inline(self, call: ToolCall | Refusal, spec: ToolSpec | None) -> Steps[Permit | Refusal | Silence]:
+    async def _inline(
+        self, call: ToolCall | Refusal, spec: ToolSpec | None, *, is_on_loop: bool
+    ) -> Permit | Refusal | Silence:
         if isinstance(call, Refusal):
             return call
-        outcome: Decided = yield Disk(self, lambda: self.begin(call, spec))
+        outcome = await do_work(self, lambda: self.begin(call, spec), is_on_loop=is_on_loop)
         if isinstance(outcome, Pending):
-            outcome = yield from ask(outcome, self)
+            outcome = await ask(outcome, self, is_on_loop=is_on_loop)
         return self._for_host(outcome)
 
     def _for_host(self, outcome: Ready | Blocked | Passed) -> Permit | Refusal | Passed:
@@ -164,14 +166,14 @@ class Guard(Parts):
 
         An interrupt (Ctrl-C, a cancelled task) is raised to the caller: nothing ran, and the question stays open.
         """
-        return block_on(ask(pending, self))
+        return without_suspending(ask(pending, self, is_on_loop=False))
 
     async def aask(self, pending: Pending) -> Ready | Blocked:
         """Do what `ask` does; an async channel is awaited, any other channel is called in a thread.
 
         The answer is recorded in a thread where that waits for a disk.
         """
-        return await await_all(ask(pending, self))
+        return await ask(pending, self, is_on_loop=True)
 
     def resolve(self, pending_id: str, response: ToolConfirmationResponse) -> Ready | Blocked:
         """Answer an open question, once, and return what follows.

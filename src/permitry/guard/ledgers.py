@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from permitry.audit.record import user_name, utc_now
-from permitry.audit.redaction import redacted
+from permitry.audit.redaction import redact
 from permitry.channels.clock import Moment
 from permitry.guard.grants import Grant
 from permitry.guard.grants_in_force import Grants
@@ -56,7 +56,7 @@ class RecordedGrants:
         return is_first
 
     def _record(self, event: str, name: str, by: str, **details: object) -> None:
-        body = {"at": utc_now(), "event": event, "grant": name, "by": by, **redacted(details)}
+        body = {"at": utc_now(), "event": event, "grant": name, "by": by, **redact(details)}
         self.store.append(json.dumps(body))
 
 
@@ -73,7 +73,7 @@ def ledger_at(
     What is kept of a call when its question is closed has no secrets.
     """
     questions = questions_at(store, patience=patience)
-    return StoredLedger(questions, redacted, lifetime=lifetime, approvers=tuple(approvers))
+    return StoredLedger(questions, redact, lifetime=lifetime, approvers=tuple(approvers))
 
 
 def grants_at(store: "str | Path | Store", *, principal: str | None = None, patience: float = 10.0) -> Grants:

@@ -15,9 +15,13 @@ _LIST = ", ".join(_COLUMNS)
 _ADD = f"INSERT INTO permission_grant ({_LIST}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 -- names of ours
 _LOOK = f"SELECT {_LIST} FROM permission_grant"  # noqa: S608 -- as above
 
+_TAKE = "UPDATE permission_grant SET uses_left = uses_left - 1 WHERE id = ? AND "
+_FORGET = "DELETE FROM permission_grant WHERE NOT "
+
 # As of a question: see there.
-_IN_FORCE = """revoked_at IS NULL AND (uses_left IS NULL OR uses_left > 0) AND (deadline IS NULL
-    OR (boot = ? AND boot <> '' AND steady >= ?) OR ((boot <> ? OR boot = '') AND deadline >= ? AND made_at <= ?))"""
+_IN_FORCE = """(revoked_at IS NULL AND (uses_left IS NULL OR uses_left > 0) AND (deadline IS NULL
+    OR (boot = ? AND boot <> '' AND steady >= ?)
+    OR ((boot <> ? OR boot = '') AND deadline >= ? AND made_at <= ?)))"""
 
 
 @attrs.frozen
@@ -40,8 +44,7 @@ class StoredGrants:
 
     def take(self, name: str, now: Now) -> bool:
         """Take a use of a grant that counts; of two that want the last one, one gets it."""
-        update = f"UPDATE permission_grant SET uses_left = uses_left - 1 WHERE id = ? AND {_IN_FORCE}"  # noqa: S608 -- as above
-        return change_rows(self.database, update, (name, *in_time(now))) == 1
+        return change_rows(self.database, _TAKE + _IN_FORCE, (name, *in_time(now))) == 1
 
     def revoke(self, name: str, now: Now) -> bool:
         """Revoke a grant, once."""
@@ -50,5 +53,4 @@ class StoredGrants:
 
     def sweep(self, now: Now) -> int:
         """Forget the grants that do not count any more, and return how many these were."""
-        delete = f"DELETE FROM permission_grant WHERE NOT ({_IN_FORCE})"  # noqa: S608 -- as above
-        return change_rows(self.database, delete, in_time(now))
+        return change_rows(self.database, _FORGET + _IN_FORCE, in_time(now))

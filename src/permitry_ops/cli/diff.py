@@ -9,10 +9,11 @@ from typing import Any
 
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
+from permitry.cli.records import RecordFilter, is_record, records_at
 from permitry.cli.stores import STORE, find_store
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError, count
-from permitry.store.records import RecordFilter, is_record, record_name, records_at
+from permitry.store.records import record_name
 from permitry_ops.diff.accepted import read_accepted
 from permitry_ops.diff.report import Change, Finding, Report, Unproven, compare
 from permitry_ops.diff.sources import load

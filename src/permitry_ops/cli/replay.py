@@ -13,13 +13,14 @@ import attrs
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, number_lines, open_lines, rules_from, tell
 from permitry.cli.main import ExitCode
+from permitry.cli.records import RecordFilter, is_record, records_at
 from permitry.cli.stores import default_to_read
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
 from permitry.errors import CallError, PermitryError
 from permitry.guard.session import Session
-from permitry.store.records import RecordFilter, is_record, record_name, records_at
+from permitry.store.records import record_name
 from permitry_ops.cli.tool_list import circumstances_from
 from permitry_ops.replay.progress import Progress
 from permitry_ops.replay.record import replay_record

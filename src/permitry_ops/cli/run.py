@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NoReturn
 import attrs
 
 from permitry.audit.record import StoredRecorder, user_name
-from permitry.channels.answers import AnswersChannel, read_answers
 from permitry.channels.stored_channel import StoredChannel
 from permitry.cli import prompt
 from permitry.cli.always import Always
+from permitry.cli.answers import AnswersChannel, read_answers
 from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, number_lines, open_lines, origins_from, tell
 from permitry.cli.logs import show_logs

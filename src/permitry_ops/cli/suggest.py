@@ -12,6 +12,7 @@ import attrs
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from, tell
 from permitry.cli.main import ExitCode
+from permitry.cli.records import RecordFilter, is_record, records_at
 from permitry.cli.stores import default_to_read
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
@@ -19,7 +20,7 @@ from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import PermitryError
 from permitry.files import replace_file
 from permitry.rules.configured import ConfiguredRule
-from permitry.store.records import RecordFilter, is_address, is_record, record_name, records_at
+from permitry.store.records import is_address, record_name
 from permitry_ops.cli.tool_list import circumstances_from
 from permitry_ops.replay.answers import Answered, Asked, read_answers
 from permitry_ops.replay.suggest import Suggested, Suggestion, suggest

@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 import attrs
 
 from permitry.cli.inputs import number_lines, open_lines
+from permitry.cli.records import RecordFilter, is_record, records_at
 from permitry.config.catalogue import PREFIX
 from permitry.config.drafts import RuleDraft, drafts_of
 from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
 from permitry.golden.deciders import Decider
 from permitry.rules.configured import ConfiguredRule
-from permitry.store.records import RecordFilter, is_record, record_name, records_at
+from permitry.store.records import record_name
 from permitry_ops.coverage.coverage import measure
 from permitry_ops.coverage.drafts import make_drafts
 from permitry_ops.coverage.judge import Judge

@@ -9,9 +9,10 @@ from typing import Any
 
 import attrs
 
-from permitry.audit.stats import Stats
+from permitry.cli.records import RecordFilter, RecordFollower, records_at
+from permitry.cli.stats import Stats
 from permitry.store.chain import HIGHEST
-from permitry.store.records import RecordFilter, RecordFollower, is_address, records_at, store_at
+from permitry.store.records import is_address, store_at
 
 __all__ = ["FILTERS", "MOST", "CallRow", "RecordView", "Rows"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from permitry.audit.stats import Stats
+from permitry.cli.stats import Stats
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.pages import Html, element, frame
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from permitry.audit.stats import Stats
+from permitry.cli.stats import Stats
 from permitry.errors import PermitryError
 from permitry.extras import missing
 from permitry_ops.replay.tally import Tally

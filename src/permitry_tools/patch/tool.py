@@ -3,9 +3,9 @@
 import attrs
 from pydantic import Field, model_validator
 
-from permitry.port import PayloadKind, ToolError, ToolRegistry, validated
+from permitry.port import PayloadKind, ToolError, ToolRegistry
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, WRITES, Arguments, preview, tool
+from permitry_tools._spec import ROLES, WRITES, Arguments, fit, preview, tool
 from permitry_tools.patch.commit import commit
 from permitry_tools.patch.grammar import GRAMMAR
 from permitry_tools.patch.parse import parse_patch
@@ -102,7 +102,7 @@ def register(
 
     @tool(
         registry, ApplyPatch, _DESCRIPTION, attrs.evolve(WRITES, idempotent=False),
-        lambda given: read_patch(validated(ApplyPatch, given).text),
+        lambda given: read_patch(fit(ApplyPatch, given).text),
         roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM), grammar=GRAMMAR,
         preview=preview(ApplyPatch, lambda arguments: preview_of(workspace, patching.verify(arguments.text))),
     )  # fmt: skip

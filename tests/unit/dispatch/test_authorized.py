@@ -137,7 +137,7 @@ def test_an_authorization_goes_with_its_token(registry: ToolRegistry, ran: Ran) 
     taken = id(ready.authorized)
     del ready
     gc.collect()
-    assert len(registry._outstanding) == 0  # noqa: SLF001 -- a leak shows nowhere else
+    assert len(registry._outstanding._kept) == 0  # noqa: SLF001 -- a leak shows nowhere else
     forged = [object.__new__(AuthorizedCall) for _ in range(2_000)]
     for each in (each for each in forged if id(each) == taken):
         with pytest.raises(ReplayError):

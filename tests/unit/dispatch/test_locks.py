@@ -18,8 +18,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.cancel import SetFor
-from permitry.dispatch.limits import HELD, ReadWriteLocks, ToolLimits, is_held
+from permitry.dispatch.limits import ReadWriteLocks, ToolLimits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
@@ -227,15 +226,34 @@ def test_a_call_next_to_an_agent_does_not_wait_for_it(registry: ToolRegistry, ha
     assert handler.handle(ToolCall("subtask")).text == "done"
 
 
-def test_a_turn_that_is_over_is_not_held_any_more() -> None:
+def test_a_turn_that_is_over_is_not_held_any_more(registry: ToolRegistry, handler: ToolHandler) -> None:
     """What a tool leaves running takes locks of its own afterwards; those of another registry were never held."""
-    locks, others = ReadWriteLocks(), ReadWriteLocks()
-    acquisition = locks.acquire("r", is_shared=False)
-    with SetFor(HELD, (acquisition,)):
-        context = contextvars.copy_context()
-        assert (is_held(locks), is_held(others)) == (True, False)
-    locks.release(acquisition)
-    assert (context.run(is_held, locks), is_held(locks)) == (False, False)
+    left: list[contextvars.Context] = []
+    is_busy, go = threading.Event(), threading.Event()
+
+    def write(_: dict[str, Any]) -> str:
+        is_busy.set()
+        go.wait(10)
+        return "done"
+
+    def leave(_: dict[str, Any]) -> str:
+        left.append(contextvars.copy_context())
+        return handler.handle(ToolCall("inner")).text
+
+    other = ToolRegistry()
+    registry.register(ToolSpec("write"), write)
+    registry.register(ToolSpec("inner"), lambda _: "inner", limits=ToolLimits(wait=0.01))
+    registry.register(ToolSpec("leave"), leave)
+    other.register(ToolSpec("leave"), leave)
+    assert handler.handle(ToolCall("leave")).text == "inner"
+    with ThreadPoolExecutor() as pool:
+        work = pool.submit(handler.handle, ToolCall("write"))
+        is_busy.wait(10)
+        refused = "waited 0.01 s for its turn"
+        assert refused in left[0].run(handler.handle, ToolCall("inner")).text
+        assert refused in ToolHandler(Session(yolo_mode=True), registry=other).handle(ToolCall("leave")).text
+        go.set()
+        assert work.result(10).text == "done"
 
 
 # Locks are released -----------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Threads of their own, waited for from a thread or a loop: each outcome arrives, and waiting has an end."""
 
 import asyncio
-import concurrent.futures
 import contextvars
 import threading
 from collections.abc import Callable
@@ -19,9 +18,7 @@ VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
 
 def _outcome(function: Callable[[], R]) -> R:
     """Return what a function returns in a thread of its own."""
-    work: concurrent.futures.Future[R] = concurrent.futures.Future()
-    start(work, function)
-    return work.result(10)
+    return start(function).result(10)
 
 
 def _raise(error: BaseException) -> None:
@@ -51,9 +48,7 @@ def test_the_end_of_an_iterator_is_an_error() -> None:
 def test_a_thread_that_cannot_be_started_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """There may be too many of them; who waits for the work learns of it."""
     monkeypatch.setattr(threading.Thread, "start", lambda _: _raise(RuntimeError("no more threads")))
-    work: concurrent.futures.Future[int] = concurrent.futures.Future()
-    start(work, lambda: 1)
-    assert str(work.exception(0)) == "no more threads"
+    assert str(start(lambda: 1).exception(0)) == "no more threads"
 
 
 def test_a_slow_function_does_not_hold_up_the_loop() -> None:
@@ -61,7 +56,7 @@ def test_a_slow_function_does_not_hold_up_the_loop() -> None:
     go = threading.Event()
 
     async def both() -> bool:
-        waits = asyncio.create_task(await_thread(concurrent.futures.Future(), lambda: go.wait(10)))
+        waits = asyncio.create_task(await_thread(start(lambda: go.wait(10))))
         await asyncio.sleep(0)
         go.set()
         return await waits

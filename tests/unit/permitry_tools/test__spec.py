@@ -31,6 +31,13 @@ def test_checked_arguments_reach_the_tool() -> None:
     assert _SHOWS({"name": "Ada"}) == "+hello Ada"
 
 
+def test_null_is_how_a_strict_schema_leaves_out() -> None:
+    """The default counts then; an argument that must be there is not null."""
+    assert _GREETS({"name": "Ada", "times": None}) == (True, "hello Ada")
+    with pytest.raises(ToolError, match="`name`"):
+        _GREETS({"name": None})
+
+
 @for_each(("arguments", "expected"))
 def test_the_model_is_reported_what_does_not_fit(arguments: dict[str, object], expected: str) -> None:
     """Arguments are strict: nothing is converted, nothing is skipped."""

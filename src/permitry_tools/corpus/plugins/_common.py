@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from permitry.port import ToolContext, ToolError, ToolResult, validated
-from permitry_tools._spec import Arguments
+from permitry.port import ToolContext, ToolError, ToolResult
+from permitry_tools._spec import Arguments, fit
 from permitry_tools.corpus.service import SERVICE, Corpus
 
 __all__ = ["corpus_of", "definition", "handler", "has_documents"]
@@ -40,4 +40,4 @@ def handler(
     model: type[Model], run: Callable[[Model, Corpus], ToolResult]
 ) -> Callable[[dict[str, Any], ToolContext], ToolResult]:
     """Return a handler that checks its arguments against `model` and tells the model what is wrong with them."""
-    return lambda arguments, context: run(validated(model, arguments), corpus_of(context))
+    return lambda arguments, context: run(fit(model, arguments), corpus_of(context))

@@ -5,8 +5,8 @@ from typing import Any
 import attrs
 from pydantic import Field
 
-from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult, ToolTraits, validated
-from permitry_tools._spec import Arguments
+from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult, ToolTraits
+from permitry_tools._spec import Arguments, fit
 from permitry_tools.corpus.plugins._common import corpus_of, definition, has_documents
 from permitry_tools.delegate import AgentTask
 
@@ -24,7 +24,7 @@ class DeepAnalysis(Arguments):
 
 
 def _analyse(given: dict[str, Any], context: ToolContext) -> ToolResult:
-    arguments, corpus, scope = validated(DeepAnalysis, given), corpus_of(context), context.scope
+    arguments, corpus, scope = fit(DeepAnalysis, given), corpus_of(context), context.scope
     if corpus.runner is None:
         raise ToolError("No agent can be started here; use `retrieve_documents` yourself.")
     focus = "".join(f"\n- {area}" for area in arguments.focus_areas)

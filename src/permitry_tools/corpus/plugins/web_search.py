@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult, ToolTraits, validated
-from permitry_tools._spec import Arguments
+from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult, ToolTraits
+from permitry_tools._spec import Arguments, fit
 from permitry_tools.corpus.plugins._common import definition
 from permitry_tools.corpus.service import SEARCH
 
@@ -25,7 +25,7 @@ class WebSearch(Arguments):
 
 
 def _search(arguments: dict[str, object], context: ToolContext) -> ToolResult:
-    query = validated(WebSearch, arguments).query
+    query = fit(WebSearch, arguments).query
     provider: SearchProvider | None = context.services.get(SEARCH)
     if provider is None:
         raise ToolError("Web search failed: no search service is configured.")

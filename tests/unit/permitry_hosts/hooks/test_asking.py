@@ -17,9 +17,9 @@ from permitry.channels.ancestors import ancestors
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.cli.records import RecordFilter, records_at
 from permitry.errors import LedgerError, StoreError
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.asking import HostLedger

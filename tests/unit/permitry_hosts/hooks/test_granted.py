@@ -12,13 +12,13 @@ from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.cli.records import RecordFilter, records_at
 from permitry.core.call import ToolCall
 from permitry.core.shared import Limit
 from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.host import Reply

@@ -23,8 +23,8 @@ from tests.unit.permitry_hosts.hooks.payloads import command
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.cli.records import RecordFilter, records_at
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks import client
 from permitry_hosts.hooks.places import place

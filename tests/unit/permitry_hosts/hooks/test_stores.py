@@ -11,9 +11,9 @@ import pytest
 from tests.postgres import Cluster
 from tests.unit.permitry_hosts.hooks.payloads import command
 
+from permitry.cli.records import RecordFilter, records_at
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
-from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.host import Reply

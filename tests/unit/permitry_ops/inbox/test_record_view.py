@@ -10,7 +10,7 @@ from tests.unit.permitry_ops.inbox.people import ANN, EVE
 from tests.unit.permitry_ops.inbox.records import keep
 
 from permitry.audit.record import JsonlRecorder, StoredRecorder
-from permitry.audit.stats import Stats
+from permitry.cli.stats import Stats
 from permitry.core.call import ToolCall
 from permitry.store.records import recorder_at
 from permitry.store.sqlite import SqliteStore

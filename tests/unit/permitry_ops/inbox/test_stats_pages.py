@@ -10,8 +10,8 @@ from tests.unit.permitry_ops.inbox.people import ANN, EVE
 from tests.unit.permitry_ops.inbox.probes import PROBES
 from tests.unit.permitry_ops.inbox.records import keep
 
-from permitry.audit.stats import Stats
-from permitry.store.records import RecordFilter, records_at
+from permitry.cli.records import RecordFilter, records_at
+from permitry.cli.stats import Stats
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.app import InboxApp
 from permitry_ops.inbox.record_view import RecordView

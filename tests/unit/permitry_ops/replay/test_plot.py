@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.audit.stats import Stats
+from permitry.cli.stats import Stats
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.errors import PermitryError
 from permitry_ops.replay.plot import plot, plot_stats

@@ -11,6 +11,7 @@ from tests.whole_calls import policy_of
 
 from permitry.audit.record import JsonlRecorder
 from permitry.channels.response import ToolConfirmationResponse
+from permitry.cli.records import RecordFilter, records_at
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec, ToolTraits
@@ -19,7 +20,6 @@ from permitry.guard.guard import Guard
 from permitry.guard.ledgers import grants_at
 from permitry.guard.outcome import Ask
 from permitry.guard.session import Session
-from permitry.store.records import RecordFilter, records_at
 from permitry_ops.replay.record import Circumstances, Unjudged, call_of, replay_record
 from permitry_ops.replay.tally import Tally
 

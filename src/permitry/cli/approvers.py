@@ -94,7 +94,9 @@ def _row(by: str, counts: _Approver) -> tuple[str, ...]:
 
 
 def _show(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:,.0f}"
+    if seconds is None:
+        return ""
+    return f"{seconds:,.0f}"
 
 
 def _seconds_between(before: object, after: object) -> float | None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from permitry.audit.stats import Stats
+from permitry.cli.stats import Stats
 
 RECORDS: list[dict[str, Any]] = [
     {"event": "session", "session": "s1"},
@@ -52,7 +52,7 @@ def test_rules_that_decided_nothing_are_named() -> None:
     """In the order that they were given in."""
     stats = Stats()
     stats.add(RECORDS[1])
-    assert stats.unused(["b", "read-only", "a"]) == ["b", "a"]
+    assert stats.find_unused(["b", "read-only", "a"]) == ["b", "a"]
 
 
 def test_an_empty_record_has_no_rows() -> None:

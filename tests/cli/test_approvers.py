@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from permitry.audit.approvers import Approvers
+from permitry.cli.approvers import Approvers
 
 
 def _asked(name: str, second: int) -> dict[str, Any]:

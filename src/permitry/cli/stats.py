@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from permitry.audit.approvers import Approvers
+from permitry.cli.approvers import Approvers
 
 __all__ = ["Stats"]
 
@@ -30,6 +30,16 @@ class _Times:
         self.runs += 1
         self.total += seconds
         self.longest = max(self.longest, seconds)
+
+    def row(self, tool: str) -> tuple[str, ...]:
+        """Return the row of a table."""
+        mean = self.total / self.runs
+        return (
+            tool,
+            f"{self.runs:,}",
+            f"{mean:.3f}",
+            f"{self.longest:.3f}",
+        )
 
 
 @attrs.define
@@ -72,7 +82,7 @@ class Stats:
         times = self.times.setdefault(str(record.get("tool")), _Times())
         times.add(float(record.get("seconds") or 0))
 
-    def unused(self, rules: Iterable[str]) -> list[str]:
+    def find_unused(self, rules: Iterable[str]) -> list[str]:
         """Return those of the ids of rules that have decided nothing."""
         used = {rule for rule, _ in self.rules}
         return [rule for rule in rules if rule not in used]
@@ -80,13 +90,25 @@ class Stats:
     def tables(self, most: int) -> list[Table]:
         """Return tables for people: title, columns and rows, of which the `most` frequent or longest."""
         return [
-            ("by tool", ("tool", "verdict", "calls"), _rows(self.tools.most_common(most))),
-            ("by rule", ("rule", "verdict", "calls"), _rows(self.rules.most_common(most))),
+            (
+                "by tool",
+                ("tool", "verdict", "calls"),
+                _rows(self.tools.most_common(most)),
+            ),
+            (
+                "by rule",
+                ("rule", "verdict", "calls"),
+                _rows(self.rules.most_common(most)),
+            ),
             ("questions by hour (UTC)", ("hour", "calls", ""), self._by_hour(most)),
             ("answers", ("answer", "calls"), _rows(self.answers.most_common())),
             self.approvers.table(),
             ("how runs ended", ("outcome", "calls"), _rows(self.outcomes.most_common())),
-            ("slowest tools, in seconds", ("tool", "calls", "mean", "longest"), self._slowest(most)),
+            (
+                "slowest tools, in seconds",
+                ("tool", "calls", "mean", "longest"),
+                self._slowest(most),
+            ),
         ]
 
     def _by_hour(self, most: int) -> list[tuple[str, ...]]:
@@ -97,8 +119,8 @@ class Stats:
         ]
 
     def _slowest(self, most: int) -> list[tuple[str, ...]]:
-        slow = sorted(self.times.items(), key=lambda item: -item[1].longest)[:most]
-        return [(tool, f"{t.runs:,}", f"{t.total / t.runs:.3f}", f"{t.longest:.3f}") for tool, t in slow]
+        slow = sorted(self.times.items(), key=lambda item: -item[1].longest)
+        return [times.row(tool) for tool, times in slow[:most]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain JSON."""

@@ -1,7 +1,6 @@
 """Answers written down beforehand, one JSON object a line, each bound to one call."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 
@@ -68,7 +67,7 @@ def read_answers(name: str, lines: Iterable[str]) -> AnswersChannel:
     return AnswersChannel(answers)
 
 
-def _answer(number: int, data: Any) -> _Answer:  # noqa: ANN401 -- whatever the line holds
+def _answer(number: int, data: object) -> _Answer:
     if not isinstance(data, dict):
         raise CallError("an answer is a JSON object")
     if unknown := sorted(data.keys() - _RESPONSE_KEYS - _BINDING_KEYS):

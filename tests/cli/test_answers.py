@@ -6,9 +6,9 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.channels.answers import AnswersChannel, read_answers
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
+from permitry.cli.answers import AnswersChannel, read_answers
 from permitry.core.call import ToolCall
 from permitry.errors import ConfigError
 

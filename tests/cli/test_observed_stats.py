@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from permitry.audit.observed import ObservedStats
+from permitry.cli.observed_stats import ObservedStats
 
 
 def decided(verdict: str, would: object = None, **more: object) -> dict[str, Any]:
