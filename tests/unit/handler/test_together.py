@@ -29,13 +29,13 @@ def recorder(request: pytest.FixtureRequest, tmp_path: Path) -> StoredRecorder:
 def writes(handler: ToolHandler, recorder: StoredRecorder, monkeypatch: pytest.MonkeyPatch) -> Writes:
     """Return the events of each write of the handler."""
     made: Writes = []
-    append = recorder._append  # noqa: SLF001 -- counted
+    append = recorder.store.append
 
-    def counted(_: StoredRecorder, *lines: str) -> None:
+    def counted(_: object, *lines: str) -> None:
         append(*lines)
         made.append([json.loads(line)["event"] for line in lines])
 
-    monkeypatch.setattr(type(recorder), "_append", counted)
+    monkeypatch.setattr(type(recorder.store), "append", counted)
     handler.recorder = recorder
     return made
 
@@ -86,7 +86,7 @@ def test_both_are_on_the_disk_before_the_tool_runs(
     def full(*_: object) -> None:
         raise AuditError("the disk is full")
 
-    monkeypatch.setattr(type(recorder), "_append", full)
+    monkeypatch.setattr(type(recorder.store), "append", full)
     assert "could not be recorded" in handler.handle(ToolCall("look", {"path": "b"}, call_id="c3")).text
     blocked = handler.begin(ToolCall("look", {"path": "b"}, call_id="c3"))
     assert isinstance(blocked, Blocked)
