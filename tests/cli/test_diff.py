@@ -176,16 +176,17 @@ def recorded(files: Path) -> Path:
     """Return a record of two sessions, as the old rules decided: two payments and a publication."""
     store = SqliteStore(files / "a.db")
     policy = load_policy(str(files / "old.toml"))
+    published = ToolCall("run_shell", {"command": "ls && npm publish"})
     for name, calls in (
-        ("s1", [("pay", {"amount": 20}), ("pay", {"amount": 200})]),
-        ("s2", [("run_shell", {"command": "ls && npm publish"}), ("pay", {"amount": 300})]),
+        ("s1", [ToolCall("pay", {"amount": 20}), ToolCall("pay", {"amount": 200})]),
+        ("s2", [published, ToolCall("pay", {"amount": 300})]),
     ):
         session = Session(id=name, workspace=str(files))
         recorder = StoredRecorder(store, session=name, clock=lambda: "2026-11-30T10:00:00.000+00:00")
         guard = Guard(policy, session, recorder=recorder)
         begin_session(guard, recorder)
-        for tool, arguments in calls:
-            guard.check(ToolCall(tool, arguments))
+        for call in calls:
+            guard.check(call)
     store.close()
     return files / "a.db"
 

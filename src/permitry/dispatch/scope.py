@@ -1,6 +1,6 @@
 """What a tool may be given in addition to its arguments: the state of its caller, and the call."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -10,6 +10,10 @@ from permitry.core.context import AuthContext
 from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
 
 __all__ = ["CallScope", "Caller", "KindApart", "Listener", "ToolInvocation"]
+
+
+def _tuple_of(messages: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(messages)
 
 
 @attrs.frozen
@@ -39,7 +43,7 @@ class CallScope:
     """
 
     depth: int = 0
-    history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple, kw_only=True)
+    history: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=_tuple_of, kw_only=True)
     on_event: EventSink | None = attrs.field(default=None, kw_only=True)
     on_step: EventSink | None = attrs.field(default=None, kw_only=True)
     deadline: float | None = attrs.field(default=None, kw_only=True)

@@ -84,7 +84,8 @@ def test_what_a_session_adds_is_another_version(kept: Kept) -> None:
     """With the files of its rules, the rules of code by their ids, and the names of its lists."""
     policy = load_policy(RULES.format("r"))
     rules = load_rules('schema = 1\n[[rule]]\nid = "s"\neffect = "block"\ntools = ["s"]\n')
-    code = attrs.evolve(policy.rules[-1], id="c", source=None)
+    rule: Any = policy.rules[-1]
+    code = attrs.evolve(rule, id="c", source=None)
     guard_calls(kept, policy, Session(lists={"l": ["b"]}), Session(rules=rules))
     guard_calls(kept, policy.with_rules(code), Session())
     assert [event["lists"] for event in kept.events] == [["l"], [], []]

@@ -21,7 +21,11 @@ FILES = (RuleFile("rules.toml", "schema = 1\n"), RuleFile("permitry:base", "# ba
 
 def keep(place: Place, version: str, *, at: str = "2026-11-01") -> None:
     """Keep rules under a version."""
-    fields = {"event": "policy", "policy_version": version, "files": [each.to_dict() for each in FILES]}
+    fields: dict[str, object] = {
+        "event": "policy",
+        "policy_version": version,
+        "files": [each.to_dict() for each in FILES],
+    }
     fields |= {"code_rules": ["c"], "lists": [], "whole": True}
     place.store.keep_policy(version, FILES, json.dumps({"at": at, **fields}))
 
