@@ -84,6 +84,6 @@ def test_the_session_of_a_scope_is_the_one_that_was_judged(registry: ToolRegistr
 def test_the_history_of_a_scope_does_not_change() -> None:
     """A list given becomes a tuple."""
     messages: list[dict[str, str]] = [{"role": "user"}]
-    scope = CallScope(history=messages)  # type: ignore[arg-type]  # mypy wants no invariant list
+    scope = CallScope(history=messages)
     messages.clear()
     assert scope.history == ({"role": "user"},)
