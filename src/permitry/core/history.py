@@ -73,13 +73,15 @@ class Log:
     kept: deque[Ran] = attrs.field(factory=deque, init=False, repr=False)
     # How many targets there are in the calls that are kept.
     _weight: int = attrs.field(default=0, init=False, repr=False)
-    # How often each digest is among the calls that are kept, and among those that are not any more.
-    repeated: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
-    forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
+    repeated: Fingerprints = attrs.field(init=False, repr=False)
     accounts: dict[Whose, Tally] = attrs.field(factory=dict, init=False, repr=False)
     # Whether some digest, or some account, found no room.
     is_full: bool = attrs.field(default=False, init=False, repr=False)
     is_crowded: bool = attrs.field(default=False, init=False, repr=False)
+
+    @repeated.default
+    def _count_digests(self) -> Fingerprints:
+        return Fingerprints(self.bounds.calls + self.bounds.digests)
 
     def add(self, ran: Ran) -> None:
         """Note that a call may run."""
@@ -89,11 +91,11 @@ class Log:
             self.length += 1
             self.kept.append(ran)
             self._weight += len(ran.targets)
-            self.repeated[ran.digest] = self.repeated.get(ran.digest, 0) + 1
+            self.is_full = not self.repeated.add(_brief(ran.digest)) or self.is_full
             for rule in ran.rules:
                 self._charge(rule, ran)
             while len(self.kept) > self.bounds.calls or self._weight > 10 * self.bounds.calls:
-                self._forget()
+                self._weight -= len(self.kept.popleft().targets)
 
     @property
     def history(self) -> "History":
@@ -114,17 +116,6 @@ class Log:
                 self.is_crowded = True
             else:
                 tally.add(ran.at, ran.targets)
-
-    def _forget(self) -> None:
-        """Keep no more of the oldest call than that it ran."""
-        ran = self.kept.popleft()
-        self._weight -= len(ran.targets)
-        count = self.repeated.pop(ran.digest)
-        if count > 1:
-            self.repeated[ran.digest] = count - 1
-        if self.forgotten is None:
-            self.forgotten = Fingerprints(self.bounds.digests)
-        self.is_full = not self.forgotten.add(_number(ran.digest)) or self.is_full
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
@@ -173,10 +164,10 @@ class History:
         log = self._log
         with log.lock:
             later = sum(ran.digest == digest for ran in self._later())
-            before = 0 if log.forgotten is None else log.forgotten.count(_number(digest))
-            if log.is_full and not before:
+            every = log.repeated.count(_brief(digest))
+            if log.is_full and not every:
                 raise UnevaluableError("so many calls ran that it is not known how often this one did")
-            return before + log.repeated.get(digest, 0) - later
+            return every - later
 
     def calls(self, whose: Whose, since: float | None = None) -> int:
         """Return how many calls a budget counts, later than `since` where given; if anything, too many."""
@@ -247,9 +238,6 @@ def _short(target: str) -> str:
     return f"sha256:{hashlib.sha256(target.encode(errors='surrogatepass')).hexdigest()}"
 
 
-def _number(digest: str) -> int:
+def _brief(digest: str) -> str:
     """Return the first 64 bits of the digest of a call."""
-    try:
-        return int(digest[:16], 16)
-    except ValueError:
-        return int(hashlib.sha256(digest.encode(errors="surrogatepass")).hexdigest()[:16], 16)
+    return digest[:16]
