@@ -89,7 +89,7 @@ class Tally:
 
     def _add_time(self, at: float) -> None:
         times, until = self._times, self._until
-        place = len(times) if not times or at >= times[-1] else bisect_right(times, at)
+        place = bisect_right(times, at)
         self._is_ordered = self._is_ordered and place == len(times)
         until.insert(place, until[place - 1] if place else 0)
         times.insert(place, at)

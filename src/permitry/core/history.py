@@ -21,6 +21,7 @@ Whose: TypeAlias = tuple[str, Literal["session", "agent", "tool"], str]
 
 _LONGEST_TARGET = 256
 _ENDLESS = 1 << 62
+_NO_CALLS = Tally(exact=1, most=1)
 
 
 @attrs.frozen
@@ -172,9 +173,8 @@ class History:
     def calls(self, whose: Whose, since: float | None = None) -> int:
         """Return how many calls a budget counts, later than `since` where given; if anything, too many."""
         with self._log.lock:
-            tally = self._tally(whose)
             later = sum(_is_on(ran, whose, since) for ran in self._later())
-            return 0 if tally is None else tally.calls_since(since) - later
+            return self._tally(whose).calls_since(since) - later
 
     def targets(self, whose: Whose, new: Collection[str], most: int, since: float | None = None) -> int:
         """Return how many targets a budget counts, with the `new` ones; it may stop past `most`."""
@@ -184,11 +184,11 @@ class History:
             if log.is_complete and any(_is_on(ran, whose) for ran in self._later()):
                 earlier = itertools.islice(log.kept, self._length)
                 return len(others.union(*(ran.targets for ran in earlier if _is_on(ran, whose, since))))
-            return len(others) if tally is None else tally.targets_since(since, others, most)
+            return tally.targets_since(since, others, most)
 
-    def _tally(self, whose: Whose) -> Tally | None:
-        tally = self._log.accounts.get(whose)
-        if tally is None and self._log.is_crowded:
+    def _tally(self, whose: Whose) -> Tally:
+        tally = self._log.accounts.get(whose, _NO_CALLS)
+        if tally is _NO_CALLS and self._log.is_crowded:
             raise UnevaluableError("so many budgets, agents and tools were counted that this one is not")
         return tally
 
