@@ -22,8 +22,6 @@ _UNNAMED = Word("", is_open=True)
 _FEW = 3
 """With fewer patterns than this, all are tried, which is faster than looking up those that may match."""
 
-# The `needs` of other classes are not used: a subclass may match more.
-_CLASSES = (ArgvPattern, PathPattern, HostPattern)
 _Pattern = TypeVar("_Pattern", ArgvPattern, PathPattern, HostPattern)
 
 
@@ -130,7 +128,7 @@ class Patterns(Generic[_Pattern]):
 
     @property
     def _needs(self) -> list[frozenset[Fact]]:
-        return [each.needs if type(each) in _CLASSES else frozenset() for each in self.patterns]
+        return [each.needs for each in self.patterns]
 
     @functools.cached_property
     def _finder(self) -> Finder:
@@ -195,7 +193,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
     @functools.cached_property
     def _by_program(self) -> Mapping[str, Sequence[ArgvPattern]]:
         """The patterns by the name of the program, in order; by the empty one, those for any."""
-        programs = [(each, each.programs if type(each) is ArgvPattern else None) for each in self.patterns]
+        programs = [(each, each.programs) for each in self.patterns]
         names = frozenset[str]().union(*(some for _, some in programs if some is not None), ("",))
         return {name: tuple(each for each, some in programs if some is None or name in some) for name in names}
 

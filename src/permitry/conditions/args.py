@@ -135,8 +135,7 @@ class ArgumentCondition(PlainCondition):
     @property
     def needs(self) -> frozenset[Fact]:
         """Facts of which one is present unless the test is false or undefined; empty if unknown."""
-        can_tell = type(self.test) is ArgumentTest and not self.test.is_optional
-        for check in self.test.checks if can_tell else ():
+        for check in () if self.test.is_optional else self.test.checks:
             values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
             if values and all(map(argument_class, values)):
                 return frozenset(Fact(Kind.ARGUMENT, (self.path, argument_class(value)), value) for value in values)

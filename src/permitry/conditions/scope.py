@@ -111,12 +111,11 @@ class Scope:
     @property
     def is_pure(self) -> bool:
         """Whether its answers depend on the request alone."""
-        are_pure = all(each.are_pure for each in self.every)
-        return type(self) is Scope and self._knows_selectors and are_pure
+        return self._knows_selectors and all(each.are_pure for each in self.every)
 
     def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts; unless one of each set is present, it cannot match or fail."""
-        if type(self) is not Scope or not self._knows_selectors:
+        if not self._knows_selectors:
             return ()
         tools = frozenset(fact for each in self.selectors for fact in each.needs(is_permission=is_permission))
         others = self.when.needs(is_permission=is_permission) if self.is_pure else ()

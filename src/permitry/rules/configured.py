@@ -1,7 +1,6 @@
 """A rule that was written in a rule file."""
 
 from collections.abc import Iterator
-from types import NoneType
 
 import attrs
 
@@ -19,8 +18,6 @@ __all__ = ["ConfiguredRule"]
 
 # Looked up once: that takes longer than to compare it.
 _ALLOW = Verdict.ALLOW
-# A budget of another class may depend on more than the request.
-_BUDGETS = (Budget, NoneType)
 
 
 @attrs.frozen
@@ -71,7 +68,7 @@ class ConfiguredRule(Scoped, Rule):
     @property
     def is_pure(self) -> bool:
         """Whether the result depends on the request alone, which includes history and time."""
-        return self.scope.is_pure and type(self.budget) in _BUDGETS
+        return self.scope.is_pure
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. The rule cannot match unless one fact of each set is present."""
@@ -96,7 +93,7 @@ class ConfiguredRule(Scoped, Rule):
         return reasons or self._why_withheld(request)
 
     def not_lifted(self, request: Request) -> str | None:
-        """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
+        """Return why `unless` does not lift the rule from a call that it restricts."""
         if self.effect is _ALLOW:
             return None
         return " and ".join(self.scope.not_lifted(request)) or None
@@ -107,7 +104,7 @@ class ConfiguredRule(Scoped, Rule):
         return self.scope.asks_origins
 
     def origins(self, request: Request) -> Iterator[Origin]:
-        """Yield where the values came from that its conditions ask that of, for a tool that it selects."""
+        """Yield where the values came from that its conditions ask that of."""
         if self.scope.selects(request, need_of(self.effect)):
             yield from self.scope.origins(request)
 
@@ -131,7 +128,7 @@ class ConfiguredRule(Scoped, Rule):
         return changes_of(request.actions, request.tool).doubt if self.keeps else None
 
     def _why_withheld(self, request: Request) -> str | None:
-        """Return why the rule does not match a call that is in its scope; None for any other call."""
+        """Return why the rule does not match a call that is in its scope."""
         is_permission, scope = self.effect is _ALLOW, self.scope
         if not (scope.permits(request, is_alone=False) if is_permission else scope.restricts(request)):
             return None
