@@ -161,18 +161,6 @@ class CommandPatterns(Patterns[ArgvPattern]):
         every = self._by_program
         return every.get(program_name(first.text), every[""])
 
-    def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
-        """Return how far a program matches: of most no pattern may, which is asked first.
-
-        What the shell may make of words takes long, so it is not compared for each pattern.
-        """
-        if least >= Match.ALIKE:
-            return super()._match_known(effect, least, enough)
-        found = super()._match_known(effect, least, Match.MAYBE)
-        if found is Match.NO or enough <= Match.MAYBE:
-            return found
-        return max(found, super()._match_known(effect, Match.ALIKE, enough))
-
     def in_doubt(self, effect: Effect) -> "CommandPatterns":
         """Return those that name a program, for a wrapper and a guess.
 

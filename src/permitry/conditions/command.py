@@ -118,14 +118,14 @@ class ArgvPattern(WrittenPattern):
         `bare` are the words without the options of the program itself, if these are known; `sets` are
         assignments that change what it runs, `assigned` these and all others that are known.
         """
+        named, may_be = assigned or sets, least < Match.ALIKE
+        # Of most commands no pattern may match, which is asked first.
+        if may_be and not self._fits(words, bare, named, is_sure=False):
+            return Match.NO
         if enough is Match.YES and self._is_exact(words, sets):
             return Match.YES
-        if least is Match.YES:
-            return Match.NO
-        named = assigned or sets
-        if enough >= Match.ALIKE and self._fits(words, bare, named, is_sure=True):
+        if enough >= Match.ALIKE and least is not Match.YES and self._fits(words, bare, named, is_sure=True):
             return Match.ALIKE
-        may_be = least < Match.ALIKE and self._fits(words, bare, named, is_sure=False)
         return Match.MAYBE if may_be else Match.NO
 
     def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
