@@ -226,10 +226,6 @@ def _is_kind(value: JsonValue, name: str) -> bool:
     return is_whole or name in (_compare.kind_of(value), class_of(value))
 
 
-def _each(value: JsonValue, test: ArgumentTest) -> Truth:
-    return all_of(map(test.truth, elements_of(value)))
-
-
 # How tables are read ----------------------------------------------------------------------------------------------
 
 
@@ -395,7 +391,7 @@ _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
         "exists": _Operator(_flag, lambda _, operand: bool(operand)),
         "any": _Operator(_element_test, _of_array(lambda value, test: any_of(map(test.truth, value)))),
         "all": _Operator(_element_test, _of_array(lambda value, test: all_of(map(test.truth, value)))),
-        "each": _Operator(_element_test, _each),
+        "each": _Operator(_element_test, lambda value, test: all_of(map(test.truth, elements_of(value)))),
     }
 )
 

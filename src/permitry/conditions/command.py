@@ -189,12 +189,8 @@ class ArgvPattern(WrittenPattern):
         if not bare:
             return self._fits_words(words, is_sure=is_sure)
         # The words as written are certain only of a pattern that has options.
-        is_compared = not is_sure or self._has_option
+        is_compared = not is_sure or any(token.may_be_option for token in self.tokens[1:])
         return self._fits_words(bare, is_sure=is_sure) or (is_compared and self._fits_words(words, is_sure=is_sure))
-
-    @functools.cached_property
-    def _has_option(self) -> bool:
-        return any(token.may_be_option for token in self.tokens[1:])
 
     @functools.cached_property
     def _options(self) -> tuple[Option, ...]:

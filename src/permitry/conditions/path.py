@@ -139,7 +139,9 @@ class PathPattern(WrittenPattern):
         """Return whether a place itself may match, by any name, and any that a glob may become."""
         if not (place.has_wildcards or self._needle in place.folded):
             return False
-        if place.is_around and not self._may_be_all_below(place):
+        # All that is below a place matches where the place does, if the pattern ends in `**` or names are made there.
+        is_deep = place.descent is Descent.NEW or self.components[-1:] == (None,)
+        if place.is_around and (place.made() is not None or not is_deep):
             return False
         if not (self.components or place.is_certain or self._bases(roots)):
             # Any text might name a folder that is not known, which is not a reason to think so.
@@ -192,10 +194,6 @@ class PathPattern(WrittenPattern):
         ends = (_of_names(end) for end in place.ends if _is_meant(last, end, is_reached=is_reached))
         below = ((*_literal(name), None, end) for name, end in itertools.product(place.names, ends))
         return self._meets(below, roots)
-
-    def _may_be_all_below(self, place: Place) -> bool:
-        """Return whether the pattern may match everything below a place if it matches the place."""
-        return place.made() is None and (place.descent is Descent.NEW or self.components[-1:] == (None,))
 
     def _must_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches by a known name.

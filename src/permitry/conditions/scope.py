@@ -19,7 +19,7 @@ from permitry.conditions.label import LabelCondition
 from permitry.conditions.lookalikes import look_alikes
 from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
-from permitry.conditions.tools import ToolsCondition, ToolSelector, is_shell
+from permitry.conditions.tools import ToolSelector, is_shell
 from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
 from permitry.core.explain import likely_roles
@@ -86,12 +86,6 @@ class Scope:
         if when.commands:
             return (2, written) if written else (0, 0)
         return int(when.are_about_actions), written
-
-    @property
-    def named_tools(self) -> tuple[ToolSelector, ...]:
-        """The selectors of the tools that the rule is about, and of those that it excepts."""
-        excepted = (each.selectors for each in self.each(ToolsCondition))
-        return (*self.selectors, *itertools.chain.from_iterable(excepted))
 
     @property
     def modes(self) -> frozenset[str]:

@@ -148,7 +148,9 @@ class CompiledRule:
         uncertain = one_line(answer.reason)
         # What looks like nothing in particular may be what many rules are about.
         example = "" if answer.likeness else ", for example"
-        reason = f"{self._possible(answer)}{example} ({uncertain})"
+        may = one_line(answer.may or "do what a rule is about")
+        possible = f"possibly {self.reason}" if self._has_reason else f"may {may}"
+        reason = f"{possible}{example} ({uncertain})"
         message = _DOUBT_MESSAGE.format(uncertain=uncertain)
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=message)
 
@@ -156,12 +158,6 @@ class CompiledRule:
     def _has_reason(self) -> bool:
         """Whether its reason is a phrase for the operator, and not its message for the model."""
         return bool(self.reason) and self.reason != self.message
-
-    def _possible(self, answer: Unsure) -> str:
-        """Return what a call may do, in the words of the rule, or else of its conditions."""
-        if self._has_reason:
-            return f"possibly {self.reason}"
-        return f"may {one_line(answer.may or 'do what a rule is about')}"
 
     def _outcome(
         self,

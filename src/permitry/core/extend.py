@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
 from permitry.core.flow import Flow
-from permitry.core.rule import ActionReader, AnyRule
+from permitry.core.rule import AnyRule
 from permitry.core.source import Lists, RuleSource, is_rule_source, lists_in
 from permitry.errors import RuleError
 
@@ -28,7 +28,8 @@ def add_rules(policy: Policy, added: Iterable[AnyRule | RuleSource], flows: Iter
         rules = (*rules, *(rule for rule in source.policy_rules if rule not in rules))
         kept = (*kept, *(flow for flow in source.flows if flow not in kept))
         declared = {**source.tools, **declared}
-        reader = _with_records(reader, source)
+        if hasattr(reader, "with_records") and hasattr(source, "records"):
+            reader = reader.with_records(source.records)
     # max keeps the first of equals: the policy itself.
     stricter = max((policy, *sources), key=operator.attrgetter("unmatched"))
     return {
@@ -39,14 +40,6 @@ def add_rules(policy: Policy, added: Iterable[AnyRule | RuleSource], flows: Iter
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
     }
-
-
-def _with_records(reader: ActionReader | None, source: object) -> ActionReader | None:
-    """Return a reader that also knows the records of programs that a source has."""
-    if hasattr(reader, "with_records") and hasattr(source, "records"):
-        known: ActionReader = cast("Any", reader).with_records(source.records)
-        return known
-    return reader
 
 
 def add_lists(policy: Policy, values: Mapping[str, Iterable[str | float]]) -> Changes:

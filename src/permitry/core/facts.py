@@ -298,7 +298,7 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
             parts.add(None)
             depths.add(None)
         for name, whole in zip(place.names, place.components, strict=True):
-            known = _literal_prefix(whole) if has_wildcards else whole
+            known = tuple(itertools.takewhile(_WILDCARDS.isdisjoint, whole)) if has_wildcards else whole
             if len(known) == len(whole):
                 parts.update(whole)
                 parts.update(filter(None, name.split("/")))
@@ -329,11 +329,6 @@ def _is_open(word: Word) -> bool:
 
 def _suffixes(host: str) -> Iterator[str]:
     return (host[at:] for at, char in enumerate(host) if char == ".")
-
-
-def _literal_prefix(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the components before the first that holds a wildcard."""
-    return tuple(itertools.takewhile(_WILDCARDS.isdisjoint, parts))
 
 
 def _none_if_unknown(values: set[_Value | None]) -> frozenset[_Value] | None:

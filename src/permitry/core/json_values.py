@@ -67,7 +67,9 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is kno
                 return value
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise CallError(f"not valid JSON: {_place_of(error)}") from error
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        what = error.msg.removesuffix(" at")
+        raise CallError(f"not valid JSON: {what} at {line}column {error.colno}") from error
     except RecursionError as error:
         raise CallError(f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:
@@ -214,11 +216,6 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         twice = next(key for key, count in counts.items() if count > 1)
         raise CallError(f"the key `{twice[:_LONGEST_KEY]}` occurs twice in one object")
     return result
-
-
-def _place_of(error: json.JSONDecodeError) -> str:
-    line = f"line {error.lineno}, " if error.lineno > 1 else ""
-    return f"{error.msg.removesuffix(' at')} at {line}column {error.colno}"
 
 
 def _finite(text: str) -> float:
