@@ -148,8 +148,9 @@ class CompiledRule:
         uncertain = one_line(answer.reason)
         # What looks like nothing in particular may be what many rules are about.
         example = "" if answer.likeness else ", for example"
-        may = one_line(answer.may or "do what a rule is about")
-        possible = f"possibly {self.reason}" if self._has_reason else f"may {may}"
+        possible = f"may {one_line(answer.may or 'do what a rule is about')}"
+        if self._has_reason:
+            possible = f"possibly {self.reason}"
         reason = f"{possible}{example} ({uncertain})"
         message = _DOUBT_MESSAGE.format(uncertain=uncertain)
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=message)

@@ -52,10 +52,9 @@ class Tally:
     _room: int = attrs.field(default=attrs.Factory(lambda self: 4 * self.exact, takes_self=True))
     # By the order in which they were last seen.
     _seen: "OrderedDict[str, float]" = attrs.field(factory=OrderedDict)
-    # Targets that were forgotten, when the latest of them was seen, and whether times only grew.
+    # Targets that were forgotten, and when the latest of them was seen.
     _lost: int = 0
     _lost_at: float = -math.inf
-    _is_ordered: bool = True
 
     def add(self, at: float, targets: Collection[str]) -> None:
         """Put a call on the account, with what it touched."""
@@ -64,33 +63,23 @@ class Tally:
             self._add_time(at)
         else:
             # A call at no known time counts for ever.
-            at, self._is_ordered = math.inf, False
+            at = math.inf
         for target in targets:
             self._see(target, at)
 
-    def calls_since(self, since: float | None) -> int:
-        """Return how many calls came after `since`; None for all of them."""
-        if since is None:
-            return self.calls
+    def calls_since(self, since: float) -> int:
+        """Return how many calls came after `since`."""
         place = bisect_right(self._times, since)
         return self.calls - (self._until[place - 1] if place else 0)
 
-    def targets_since(self, since: float | None, others: Collection[str], most: int) -> int:
-        """Return how many targets were seen after `since`, or are among `others`; it may stop counting past `most`."""
-        if since is None:
-            return self._lost + len(self._seen) + sum(target not in self._seen for target in others)
-        count = len(others) + (self._lost if self._lost_at > since else 0)
-        for target in reversed(self._seen):
-            is_seen = self._seen[target] > since
-            if count > most or (self._is_ordered and not is_seen):
-                break
-            count += is_seen and target not in others
-        return count
+    def targets_since(self, since: float, others: Collection[str]) -> int:
+        """Return how many targets were seen after `since`, or are among `others`."""
+        later = {target for target, at in self._seen.items() if at > since}
+        return len(later.union(others)) + self._lost * (self._lost_at > since)
 
     def _add_time(self, at: float) -> None:
         times, until = self._times, self._until
         place = bisect_right(times, at)
-        self._is_ordered = self._is_ordered and place == len(times)
         until.insert(place, until[place - 1] if place else 0)
         times.insert(place, at)
         for later in range(place, len(until)):

@@ -11,7 +11,7 @@ from permitry.core.action import Action, Actions, Run, Touch, Unknown
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
-from permitry.core.rule import Request
+from permitry.core.rule import Request, Rule
 from permitry.core.spec import ArgumentRole
 
 __all__ = ["declaration", "explain", "folder_declaration", "likely_roles"]
@@ -32,15 +32,21 @@ def explain(request: Request, phases: Phases, decision: Decision, evaluate: Eval
     """Return a decision with every rule's part in it, and the decision each action would get alone."""
     rules = tuple(rule.trace(request, decision.rule_id) for rule in phases.every)
     draft: tuple[str, ...] = ()
-    if decision.verdict is not Verdict.ALLOW and any(rule.rule.lacks_roles(request) for rule in phases.every):
-        draft = declaration(request.call)
-    if decision.verdict is not Verdict.ALLOW and not draft and _lacks_folder(request):
-        draft = folder_declaration(request.call)
+    if decision.verdict is not Verdict.ALLOW:
+        draft = _draft(request, [rule.rule for rule in phases.every])
     return Explanation(decision, rules, tuple(_each_action(request, phases, evaluate)), request.context.agent, draft)
 
 
+def _draft(request: Request, rules: Iterable[Rule]) -> tuple[str, ...]:
+    """Return a declaration of the tool that could make a rule permit the call, if it lacks one."""
+    draft = declaration(request.call) if any(rule.lacks_roles(request) for rule in rules) else ()
+    if not draft and _lacks_folder(request):
+        return folder_declaration(request.call)
+    return draft
+
+
 def _lacks_folder(request: Request) -> bool:
-    """Return whether it is not known where a path starts, only because a tool of a server does not say so."""
+    """Return whether a path may start anywhere only because the tool of a server does not say it."""
     if request.call.server is None or request.tool is None or request.tool.folder is not None:
         return False
     return any(not touch.place.names and not touch.place.is_open for touch in request.actions.touches())

@@ -14,7 +14,7 @@ import attrs
 from permitry.core.counts import Fingerprints, Tally
 from permitry.errors import UnevaluableError
 
-__all__ = ["Bounds", "History", "Log", "Ran", "Whose"]
+__all__ = ["Bounds", "History", "Log", "Ran", "Whose", "copy_state", "set_state"]
 
 Whose: TypeAlias = tuple[str, Literal["session", "agent", "tool"], str]
 """A rule, and whose calls its budget counts: all, or those of an agent or a tool of that name."""
@@ -59,6 +59,23 @@ class Bounds:
     message_size: int = attrs.field(default=1_048_576, validator=attrs.validators.ge(1))
     results: int = attrs.field(default=1_000, validator=attrs.validators.ge(1))
     result_size: int = attrs.field(default=33_554_432, validator=attrs.validators.ge(1))
+
+
+Locked: TypeAlias = Any
+"""A `Log`, or what is kept next to it: an object with a `lock`."""
+
+
+def copy_state(log: Locked) -> dict[str, Any]:
+    """Return a copy of the fields of an object, but for its `lock`."""
+    with log.lock:
+        names = [field.name for field in attrs.fields(type(log)) if field.name != "lock"]
+        return {name: copy.deepcopy(getattr(log, name)) for name in names}
+
+
+def set_state(log: Locked, state: dict[str, Any]) -> None:
+    """Fill a copy, which is looked at, while nothing is added to it."""
+    for name, value in {**state, "lock": contextlib.nullcontext()}.items():
+        setattr(log, name, value)
 
 
 @attrs.define(eq=False)
@@ -118,16 +135,8 @@ class Log:
             else:
                 tally.add(ran.at, ran.targets)
 
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            names = [field.name for field in attrs.fields(Log) if field.name != "lock"]
-            return {name: copy.deepcopy(getattr(self, name)) for name in names}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        # A copy is looked at, and nothing is added to it.
-        self.lock = contextlib.nullcontext()
+    __getstate__ = copy_state
+    __setstate__ = set_state
 
 
 @attrs.frozen(eq=False)
@@ -170,21 +179,21 @@ class History:
                 raise UnevaluableError("so many calls ran that it is not known how often this one did")
             return every - later
 
-    def calls(self, whose: Whose, since: float | None = None) -> int:
-        """Return how many calls a budget counts, later than `since` where given; if anything, too many."""
+    def calls(self, whose: Whose, since: float = -math.inf) -> int:
+        """Return how many calls a budget counts, later than `since`; if anything, too many."""
         with self._log.lock:
             later = sum(_is_on(ran, whose, since) for ran in self._later())
             return self._tally(whose).calls_since(since) - later
 
-    def targets(self, whose: Whose, new: Collection[str], most: int, since: float | None = None) -> int:
-        """Return how many targets a budget counts, with the `new` ones; it may stop past `most`."""
+    def targets(self, whose: Whose, new: Collection[str], since: float = -math.inf) -> int:
+        """Return how many targets a budget counts, with the `new` ones."""
         log, others = self._log, frozenset(map(_short, new))
         with log.lock:
             tally = self._tally(whose)
             if log.is_complete and any(_is_on(ran, whose) for ran in self._later()):
                 earlier = itertools.islice(log.kept, self._length)
                 return len(others.union(*(ran.targets for ran in earlier if _is_on(ran, whose, since))))
-            return tally.targets_since(since, others, most)
+            return tally.targets_since(since, others)
 
     def _tally(self, whose: Whose) -> Tally:
         tally = self._log.accounts.get(whose, _NO_CALLS)
@@ -223,11 +232,11 @@ def _accounts_of(rule: str, ran: Ran) -> tuple[Whose, ...]:
     return (rule, "session", ""), (rule, "agent", ran.agent), (rule, "tool", ran.tool)
 
 
-def _is_on(ran: Ran, whose: Whose, since: float | None = None) -> bool:
-    """Return whether a call is on an account, and later than `since` where that is given."""
+def _is_on(ran: Ran, whose: Whose, since: float = -math.inf) -> bool:
+    """Return whether a call is on an account, and later than `since`."""
     rule, _, _ = whose
     # A call at no known time is never over.
-    is_over = since is not None and math.isfinite(ran.at) and ran.at <= since
+    is_over = math.isfinite(ran.at) and ran.at <= since
     return rule in ran.rules and whose in _accounts_of(rule, ran) and not is_over
 
 

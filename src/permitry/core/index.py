@@ -44,7 +44,7 @@ _Reference: TypeAlias = Callable[[], ToolSpec | None]
 
 
 class _Selection:
-    """The rules that can match calls of some tools, and what finds those that can match one call."""
+    """The rules that can match calls of some tools, and what finds those for one call."""
 
     __slots__ = ("__weakref__", "_cache", "_finder", "phases", "rules")
 
@@ -179,7 +179,7 @@ class Index:
         return found
 
     def _by_spec(self, call: ToolCall, spec: ToolSpec) -> _Tool | None:
-        """Return a tool that a registry declares; None where nothing is known of such a declaration."""
+        """Return a tool that a registry declares; None for a declaration of another class."""
         if type(spec) is not ToolSpec:
             return None
         if call.tool != spec.name:

@@ -107,7 +107,7 @@ def _fits(piece: Piece, name: str, at: int) -> bool:
 
 
 class _Filed(NamedTuple):
-    """One glob, None where its place in the file says that it fits, and the numbers filed under it."""
+    """One glob, None where its place says that it fits, and the numbers filed under it."""
 
     pattern: Pattern | None
     numbers: list[int]

@@ -207,11 +207,11 @@ class AuthorizationPolicy:
 
     @functools.cached_property
     def _alone(self) -> "AuthorizationPolicy":
-        """This policy without observed rules: no session fails because its rules do not go with them."""
+        """This policy without observed rules, with which those of a session may clash."""
         return self if self.observed is None else attrs.evolve(self, observed=None)
 
     def _extend(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
-        """Return the policy that is made with a source, and keep it as long as the source is there."""
+        """Return the policy that is made with a source, and keep it as long as that is there."""
         kept = self._extended.get(id(source))
         if kept is not None and kept[0]() is source:
             return kept[1]
@@ -222,7 +222,7 @@ class AuthorizationPolicy:
 
     @functools.cached_property
     def _doubtful(self) -> "AuthorizationPolicy | None":
-        """The policy that reads calls by what is not trusted as well, if there is anything of that."""
+        """The policy that reads calls by what is not trusted as well, if there is any."""
         reader = getattr(self.reader, "doubtful", None)
         return None if reader is None else attrs.evolve(self, reader=reader)
 
