@@ -1,10 +1,11 @@
 """What calls leave behind when they run, and budgets that many processes share."""
 
+from collections.abc import Collection
 from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
-__all__ = ["Limit", "SharedCounts", "Sharer", "SideEffects"]
+__all__ = ["Limit", "SharedCounts", "SharedLimits", "Sharer", "SideEffects"]
 
 Sharer = Literal["principal", "organisation"]
 
@@ -44,3 +45,19 @@ class SharedCounts(Protocol):
 
     def snapshot(self) -> "SharedCounts":
         """Return itself: the same answer each time."""
+
+
+class SharedLimits(Protocol):
+    """Where shared budgets are counted. Thread-safe, and safe in several processes."""
+
+    def snapshot(self) -> SharedCounts:
+        """Return the counts of this moment."""
+
+    def charge(self, limits: Collection[Limit], within: Collection[Limit] = ()) -> bool:
+        """Count a call for each of `limits`; return False, and count nothing, if one of `within` is spent.
+
+        Raises: `StoreError` when it cannot be counted.
+        """
+
+    def close(self) -> None:
+        """Give back what is left, as far as the store can be reached."""

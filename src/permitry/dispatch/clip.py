@@ -8,10 +8,12 @@ def clip(text: str, limit: int, note: str = "") -> str:
     if len(text) <= limit:
         return text
     head = limit * 2 // 3
-    return join_ends(text[:head], text[len(text) - (limit - head) :], len(text), note)
+    start, end = text[:head], text[len(text) - limit + head :]
+    return join_ends(start, end, len(text), note)
 
 
 def join_ends(head: str, tail: str, length: int, note: str = "") -> str:
     """Return the two ends of a text of `length` characters, with a marker that counts what is between them."""
     more = f"; {note}" if note else ""
-    return f"{head}\n...[{length - len(head) - len(tail)} characters left out{more}]...\n{tail}"
+    left_out = length - len(head) - len(tail)
+    return f"{head}\n...[{left_out} characters left out{more}]...\n{tail}"

@@ -4,8 +4,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
-from typing import Protocol
+from collections.abc import Callable
 
 import attrs
 
@@ -13,11 +12,11 @@ from permitry.conditions.provenance.provenance import Heard, Provenance
 from permitry.core.call import ToolCall
 from permitry.core.context import MODES, misspelt_mode
 from permitry.core.history import Bounds, History, Log, Ran
-from permitry.core.shared import Limit, SharedCounts, SideEffects
+from permitry.core.shared import SharedLimits, SideEffects
 from permitry.core.source import Lists, RuleSource, lists_of
 from permitry.core.template import Template
 
-__all__ = ["Session", "SharedLimits"]
+__all__ = ["Session"]
 
 _NO_LABELS = frozenset[str]()
 
@@ -31,22 +30,6 @@ def _check_workspace(_: object, __: object, value: str | None) -> None:
     workspace: object = value
     if workspace is not None and not (isinstance(workspace, str) and workspace.startswith("/")):
         raise ValueError(f"`workspace` must be an absolute path, not {workspace!r}; write str(Path(...).resolve())")
-
-
-class SharedLimits(Protocol):
-    """Where shared budgets are counted. Thread-safe, and safe in several processes."""
-
-    def snapshot(self) -> SharedCounts:
-        """Return the counts of this moment."""
-
-    def charge(self, limits: Collection[Limit], within: Collection[Limit] = ()) -> bool:
-        """Count a call for each of `limits`; return False, and count nothing, if one of `within` is spent.
-
-        Raises: `StoreError` when it cannot be counted.
-        """
-
-    def close(self) -> None:
-        """Give back what is left, as far as the store can be reached."""
 
 
 @attrs.define

@@ -7,11 +7,10 @@ import attrs
 
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
-from permitry.core.shared import Limit
+from permitry.core.shared import Limit, SharedLimits
 from permitry.errors import StoreError
 from permitry.guard.case import Case, Parts, inputs_of, may_run
 from permitry.guard.refusal import block_uncounted
-from permitry.guard.session import SharedLimits
 from permitry.undo.first import Asked
 
 __all__ = ["charge", "charge_approved"]
