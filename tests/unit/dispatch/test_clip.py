@@ -1,14 +1,6 @@
 """Long texts are cut to their two ends."""
 
-from tests.tables import for_each
-
 from permitry.dispatch.clip import clip
-
-
-@for_each("text", ["", "short", "x" * 30])
-def test_a_text_within_the_limit_is_whole(text: str) -> None:
-    """Nothing is added to what fits."""
-    assert clip(text, 30) == text
 
 
 def test_a_longer_text_keeps_its_head_and_tail() -> None:
