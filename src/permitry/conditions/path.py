@@ -74,7 +74,7 @@ class PathPattern(WrittenPattern):
     def needs(self) -> frozenset[Fact]:
         """Facts of which one is present if a path can match, for any access.
 
-        They are its leading literal components; else one elsewhere, a part of one, or their number.
+        They are its leading literal components; else one elsewhere, or a part of one.
         """
         names = tuple(map(fold, _head(self.components)))
         group = (self.anchor, None)
@@ -86,9 +86,7 @@ class PathPattern(WrittenPattern):
         if self._needle:
             return frozenset((Fact(Kind.NAME, group, self._needle),))
         globs = max((part.globs for part in self._segments), key=_letters, default=frozenset[str]())
-        if _letters(globs):
-            return frozenset(Fact(Kind.NAME, group, text) for text in globs)
-        return frozenset() if None in self.components else frozenset((Fact(Kind.DEPTH, group, len(self.components)),))
+        return frozenset(Fact(Kind.NAME, group, text) for text in globs if _letters(globs))
 
     def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far a path matches, by its own names or by what is below it."""

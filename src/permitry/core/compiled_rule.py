@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -67,14 +68,10 @@ class CompiledRule:
     @property
     def specificity(self) -> tuple[int, int]:
         """How narrow the rule is, by what it is written with; (0, 0) for one that does not say."""
-        found: object = None
         with contextlib.suppress(Exception):
-            found = self.rule.specificity
-        match found:
-            case (int() as kind, int() as words):
-                return kind, words
-            case _:
-                return 0, 0
+            kind, words = self.rule.specificity
+            return operator.index(kind), operator.index(words)
+        return 0, 0
 
     def needs(self) -> Sequence[frozenset[Fact]]:
         """Return sets of facts of which the rule needs one each; none when it does not say."""

@@ -138,11 +138,11 @@ class Names:
 class _PathGroup:
     """The numbers filed under facts about paths with one anchor and access."""
 
-    __slots__ = ("below", "depths", "everything", "heads", "names")
+    __slots__ = ("below", "everything", "heads", "names")
 
     def __init__(self) -> None:
         self.everything: list[int] = []
-        self.heads, self.names, self.depths = _Group(), Names(), _Group()
+        self.heads, self.names = _Group(), Names()
         # Under each directory, the numbers filed in `heads` for a path below it.
         self.below = _Group()
 
@@ -150,8 +150,6 @@ class _PathGroup:
         self.everything.append(number)
         if fact.kind is Kind.NAME:
             self.names.add(fact.value, number)
-        elif fact.kind is Kind.DEPTH:
-            self.depths.add(fact.value, number)
         else:
             self.heads.add(fact.value, number)
             if isinstance(fact.value, tuple):
@@ -167,12 +165,11 @@ class _PathGroup:
         self.heads.find(paths.heads, found)
         if paths.trees:
             self.below.find(paths.trees, found)
-        self.depths.find(paths.depths, found)
         if self.names.everything:
             self.names.find(paths.parts, found)
 
 
-_OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
+_OF_PATHS = frozenset({Kind.PATH, Kind.NAME})
 _MAY_BE_OPEN = frozenset({Kind.PROGRAM, Kind.WORD, Kind.HOST})
 _OF_NAMES = (Kind.TOOL, Kind.PROGRAM)
 _Groups: TypeAlias = Mapping[Any, Any]

@@ -20,9 +20,6 @@ from permitry.core.spec import ToolSpec
 
 __all__ = ["Unresolved", "Visibility", "call_of_tool", "raise_unresolved", "unknown_context"]
 
-# Looked up once: that takes longer than to compare it.
-_BLOCK = Verdict.BLOCK
-
 Ask: TypeAlias = Callable[[AuthContext, ToolSpec, ActionReader], Request]
 Answer: TypeAlias = bool | Unsure | None
 
@@ -84,10 +81,10 @@ class Visibility:
     def __init__(self, spec: ToolSpec, phases: Phases, evaluate: Evaluate, ask: Ask) -> None:
         self._evaluate, self._ask = evaluate, ask
         self._phases = Phases.of(map(_for_trial, phases.every), phases.cache)
-        self._blocks_others = phases.cache.unmatched is _BLOCK
+        self._blocks_others = phases.cache.unmatched is Verdict.BLOCK
         trial = ask(unknown_context(), spec, raise_unresolved)
         # Those that look at the call before the context are uncertain in every context.
-        restrictions = (rule for rule in self._phases.restrictions if rule.effect is _BLOCK)
+        restrictions = (rule for rule in self._phases.restrictions if rule.effect is Verdict.BLOCK)
         self._blocking = [rule for rule in restrictions if _ask(rule, trial, of_context=True) in (True, None)]
 
     def blocks_all(self, context: AuthContext, spec: ToolSpec) -> bool:
@@ -101,7 +98,7 @@ class Visibility:
         if any(_ask(rule, request) in (True, None) for rule in self._blocking):
             return True
         try:
-            return self._blocks_others and self._evaluate(request, self._phases).verdict is _BLOCK
+            return self._blocks_others and self._evaluate(request, self._phases).verdict is Verdict.BLOCK
         except Unresolved:
             return False
 

@@ -16,9 +16,6 @@ from permitry.core.shared import SideEffects
 
 __all__ = ["ConfiguredRule"]
 
-# Looked up once: that takes longer than to compare it.
-_ALLOW = Verdict.ALLOW
-
 
 @attrs.frozen
 class ConfiguredRule(Scoped, Rule):
@@ -58,7 +55,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def matches(self, request: Request) -> bool | Unsure:
         """Return whether the rule applies, or raise `UnevaluableError` for a condition."""
-        if self.effect is _ALLOW:
+        if self.effect is Verdict.ALLOW:
             return self.scope.permits(request) and not self._is_withheld(request)
         answer = self.scope.restricts(request)
         if answer is False or self.budget is None:
@@ -72,7 +69,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. The rule cannot match unless one fact of each set is present."""
-        return self.scope.needs(is_permission=self.effect is _ALLOW)
+        return self.scope.needs(is_permission=self.effect is Verdict.ALLOW)
 
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
@@ -81,7 +78,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether it might permit something if its tool declared what the arguments are."""
-        is_permission = self.effect is _ALLOW and self.scope.selects(request, Match.YES)
+        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(request, Match.YES)
         return is_permission and self.scope.lacks_roles(request)
 
     def near_miss(self, request: Request) -> str | None:
@@ -94,7 +91,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def not_lifted(self, request: Request) -> str | None:
         """Return why `unless` does not lift the rule from a call that it restricts."""
-        if self.effect is _ALLOW:
+        if self.effect is Verdict.ALLOW:
             return None
         return " and ".join(self.scope.not_lifted(request)) or None
 
@@ -129,7 +126,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def _why_withheld(self, request: Request) -> str | None:
         """Return why the rule does not match a call that is in its scope."""
-        is_permission, scope = self.effect is _ALLOW, self.scope
+        is_permission, scope = self.effect is Verdict.ALLOW, self.scope
         if not (scope.permits(request, is_alone=False) if is_permission else scope.restricts(request)):
             return None
         doubt = self._doubt(request)

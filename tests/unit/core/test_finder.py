@@ -44,8 +44,6 @@ def _needs(kind: Kind, group: object, *values: object) -> list[list[frozenset[Fa
         (_needs(Kind.PATH, (Anchor.WORKSPACE, None), "no parts"), "read_file", {"path": "a"}, {1}),
         (_needs(Kind.NAME, (Anchor.WORKSPACE, None), "x", "y"), "read_file", {"path": "a/X"}, {0, 2}),
         (_needs(Kind.NAME, (Anchor.WORKSPACE, None), "x", "y"), "grep", {"path": "/"}, {0, 1, 2}),
-        (_needs(Kind.DEPTH, (Anchor.WORKSPACE, None), 0, 1), "read_file", {"path": "a"}, {1, 2}),
-        (_needs(Kind.DEPTH, (Anchor.WORKSPACE, None), 0, 1), "grep", {"path": "/"}, {0, 1, 2}),
     ],
 )
 def test_a_rule_is_found_by_each_kind_of_fact(
