@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 import attrs
 
-from permitry.conditions._argv import is_kept
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
 from permitry.conditions.match import Match, best_of
@@ -156,7 +155,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
     def near(self, effect: Effect) -> Sequence[ArgvPattern]:
         run = effect.subject
         first = run.words[0] if isinstance(run, Run) and run.words else _UNNAMED
-        if len(self.patterns) < _FEW or not is_kept(first):
+        if len(self.patterns) < _FEW or not first.is_kept:
             return self.patterns
         every = self._by_program
         return every.get(program_name(first.text), every[""])

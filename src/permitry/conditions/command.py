@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 import attrs
 
-from permitry.conditions._argv import Token, is_kept, list_names_in, may_change, read_tokens
+from permitry.conditions._argv import Token, list_names_in, may_change, read_tokens
 from permitry.conditions._options import NONE, Named, Option, find_options, options_of
 from permitry.conditions.listed import WordLists
 from permitry.conditions.match import Match
@@ -154,7 +154,7 @@ class ArgvPattern(WrittenPattern):
         `runs_any`. Of a file or a package that is named nothing more could be known.
         """
         line, program = run.line, run.words[0]
-        if line is None or not is_kept(program):
+        if line is None or not program.is_kept:
             return False
         if len(line.assigned) != len(self.assignments):
             return False
@@ -216,7 +216,7 @@ class ArgvPattern(WrittenPattern):
             token = self._command[at]
             if token.is_any and not is_spelled:
                 yield at
-            elif is_kept(word) and token.matches(word.text) and not (is_spelled and token.texts is None):
+            elif word.is_kept and token.matches(word.text) and not (is_spelled and token.texts is None):
                 yield at + 1
 
     def __str__(self) -> str:
@@ -225,7 +225,7 @@ class ArgvPattern(WrittenPattern):
 
 def _is_spelled(token: Token, word: Word) -> bool:
     """Return whether a word of a pattern has no wildcard and is this one, which the shell keeps."""
-    return is_kept(word) and token.texts is not None and token.matches(word.text)
+    return word.is_kept and token.texts is not None and token.matches(word.text)
 
 
 def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:

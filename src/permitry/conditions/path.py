@@ -17,13 +17,13 @@ from permitry.core.action import Descent, Listing, Place, Roots, Touch, componen
 from permitry.core.effects import Effect
 from permitry.core.facts import Anchor, Fact, Kind
 from permitry.core.pattern import fold
+from permitry.core.place import WILDCARDS
 from permitry.errors import RuleError
 
 __all__ = ["PathPattern", "match_best"]
 
 _LONGEST = 4096
 _MOST_STARS = 16
-_WILDCARDS = frozenset("*?[")
 _STAR = Segment.parse("*")
 _CERTAIN = frozenset({Descent.ALL, Descent.NEW})
 
@@ -367,7 +367,7 @@ def _is_named(name: str, segment: Segment) -> bool:
 def _must_meet(ours: Segment, theirs: Segment) -> bool:
     """Return whether every expansion of a component fits: for a wildcard there is a star."""
     text = theirs.literal or ""
-    if ours.pieces == _STAR.pieces or _WILDCARDS.isdisjoint(text) or ours.writes_out(text, _WILDCARDS):
+    if ours.pieces == _STAR.pieces or WILDCARDS.isdisjoint(text) or ours.writes_out(text, WILDCARDS):
         return ours.may_match(theirs)
     has_stars_alone = all(isinstance(piece, str) for piece in ours.pieces)
     return has_stars_alone and "[" not in text and ours.may_match(theirs)

@@ -22,6 +22,7 @@ from permitry.core.action import (
     components_of,
 )
 from permitry.core.call import ToolCall
+from permitry.core.place import WILDCARDS
 
 __all__ = [
     "NO_PATHS",
@@ -36,8 +37,6 @@ __all__ = [
     "program_name",
     "program_path",
 ]
-
-_WILDCARDS = frozenset("*?[")
 
 
 class Kind(enum.Enum):
@@ -161,9 +160,9 @@ class ActionFacts:
         """The arguments of each program by name and path, of all by an empty name; None for what is not known."""
         found: dict[str, frozenset[str] | None] = {}
         for first, *rest in filter(None, self._commands()):
-            if _is_open(first):
+            if not first.is_kept:
                 return None
-            words = None if any(map(_is_open, rest)) else frozenset(word.text for word in rest)
+            words = frozenset(word.text for word in rest) if all(word.is_kept for word in rest) else None
             for name in {"", program_name(first.text), program_path(first.text)}:
                 before = found.get(name, frozenset())
                 found[name] = None if words is None or before is None else before | words
@@ -290,7 +289,7 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
             # Anything may be below it.
             parts.add(None)
         for name, whole in zip(place.names, place.components, strict=True):
-            known = tuple(itertools.takewhile(_WILDCARDS.isdisjoint, whole)) if has_wildcards else whole
+            known = tuple(itertools.takewhile(WILDCARDS.isdisjoint, whole)) if has_wildcards else whole
             if len(known) == len(whole):
                 parts.update(whole)
                 parts.update(filter(None, name.split("/")))
@@ -312,10 +311,6 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
                     parts.add(None)
     known_parts = frozenset(part for part in parts if part is not None)
     return Paths(frozenset(heads), frozenset(trees), None if None in parts else known_parts)
-
-
-def _is_open(word: Word) -> bool:
-    return word.is_open or word.is_glob or word.is_home
 
 
 def _suffixes(host: str) -> Iterator[str]:
