@@ -93,11 +93,10 @@ class _Group:
 class Names:
     """The same for values that are names, and globs of names; `add` all of them, then `close`, then `find`."""
 
-    __slots__ = ("_any", "_exact", "_globs", "everything")
+    __slots__ = ("_exact", "_globs", "everything")
 
     def __init__(self) -> None:
         self.everything: list[int] = []
-        self._any: list[int] = []
         # Nearly always one number; a list of one takes more than a hundred bytes more.
         self._exact: dict[str, int | list[int]] = {}
         self._globs = Globs()
@@ -106,9 +105,7 @@ class Names:
         """File a number under a pattern of names."""
         text = str(value)
         self.everything.append(number)
-        if text == "*":
-            self._any.append(number)
-        elif "*" in text or "?" in text:
+        if "*" in text or "?" in text:
             self._globs.add(text, number)
         else:
             before = self._exact.setdefault(text, number)
@@ -126,7 +123,6 @@ class Names:
         if names is None:
             found.update(self.everything)
             return
-        found.update(self._any)
         for name in self._exact.keys() & names:
             exact = self._exact[name]
             found.update((exact,) if isinstance(exact, int) else exact)

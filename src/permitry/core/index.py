@@ -32,12 +32,8 @@ __all__ = ["Index"]
 MOST_NAMES = 4_096
 """So many undeclared names are kept, and at most as many again that were not asked about since."""
 
-FEW = 4
-"""Up to so many rules, asking each is faster than a look-up, unless one looks at the actions."""
-
 _NOWHERE = AuthContext()
 _OF_TOOL = frozenset({Kind.TOOL, Kind.TRAIT})
-_CHEAP = frozenset({*_OF_TOOL, Kind.ARGUMENT})
 _PUT = tuple(vars(Request)[name].__set__ for name in (*attrs.fields_dict(Request), "tool"))
 _Reference: TypeAlias = Callable[[], ToolSpec | None]
 """A weak reference to the declaration of a tool, as its registry gave it."""
@@ -53,10 +49,7 @@ class _Selection:
         self.phases = Phases.of(self.rules, cache)
         self._cache = cache
         needs = [list(itertools.filterfalse(_is_of_tool, rule.needs())) for rule in self.rules]
-        looks_at_actions = any(fact.kind not in _CHEAP for sets in needs for facts in sets for fact in facts)
-        self._finder: Finder | None = None
-        if looks_at_actions or (len(needs) > FEW and any(needs)):
-            self._finder = Finder(needs)
+        self._finder = Finder(needs) if any(needs) else None
 
     def rules_for(self, request: Request) -> Phases:
         """Return those of the rules that may match the call."""
