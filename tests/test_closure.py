@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 5_960),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_600),
-    ("Guard", ("permitry.guard.guard",), 34_510),
-    ("ToolHandler", ("permitry.handler",), 37_320),
+    ("what decides", (POLICY,), 5_770),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_320),
+    ("Guard", ("permitry.guard.guard",), 34_230),
+    ("ToolHandler", ("permitry.handler",), 37_050),
 ]
 
 
