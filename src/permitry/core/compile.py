@@ -141,7 +141,7 @@ def _compile(given: AuthorizationRule, cache: DecisionCache) -> CompiledRule:
 
 
 def _default_message(effect: Verdict, reason: object) -> str | None:
-    """Return what the model is shown where a rule has no message: its reason, and the way out."""
+    """Return what the model is shown where a rule has no message of its own."""
     if effect is Verdict.ALLOW:
         return None
     said, way_out = _MESSAGES[effect]

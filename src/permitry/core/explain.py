@@ -78,8 +78,7 @@ def _doubt_of(action: Action, actions: Actions) -> str | None:
 
 def likely_roles(call: ToolCall) -> Mapping[str, ArgumentRole]:
     """Return the arguments that look like a command, an address or a path, by their names, else by their values."""
-    texts = {name: value for name, value in call.arguments.items() if isinstance(value, str)}
-    found = {name: _role(name, value) for name, value in texts.items()}
+    found = {name: _role(name, value) for name, value in call.arguments.items() if isinstance(value, str)}
     return {name: role for name, role in found.items() if role is not None}
 
 

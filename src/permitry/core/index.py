@@ -205,10 +205,10 @@ class Index:
         return _Tool(request, reference, selection)
 
     def _likely_for(self, call: ToolCall, spec: ToolSpec | None) -> tuple[ToolSpec, ...]:
-        """Return what a tool may be, where neither its declaration nor its very name says it."""
+        """Return what a tool may be, where its declaration and its name do not say it."""
         if type(spec) not in (ToolSpec, NoneType) or getattr(spec, "roles", None) is not None or well_known(call):
             return ()
-        found = {id(each): each for name in call.readings for each in self._likely.get(name, ())}.values()
+        found = dict.fromkeys(itertools.chain.from_iterable(self._likely.get(name, ()) for name in call.readings))
         if spec is None:
             return tuple(attrs.evolve(each, name=call.tool) for each in found)
         return tuple(attrs.evolve(spec, roles=each.roles) for each in found)

@@ -144,7 +144,7 @@ def _without_namespaces(text: str) -> Iterator[str]:
 
 
 def _cuts(text: str) -> Iterator[str]:
-    """Yield a folded name as that of a server's tool, cut at each separator and otherwise as it is."""
+    """Yield a folded name as that of a server's tool, cut at each separator."""
     mark = _MARK.match(text)
     rest = text[mark.end() :] if mark else text
     yield from (f"mcp:{rest[: each.start()]}/{rest[each.end() :]}" for each in _SEPARATOR.finditer(rest))

@@ -143,16 +143,8 @@ class AuthorizationPolicy:
         return f"<{type(self).__name__}: rules={len(self.rules)}, files={len(sources - {''})}, version={self.version}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return functools.partial(
-            AuthorizationPolicy,
-            self.rules,
-            reader=self.reader,
-            declared=dict(self.declared),
-            flows=self.flows,
-            unmatched=self.unmatched,
-            unmatched_source=self.unmatched_source,
-            observed=self.observed,
-        ), ()
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthorizationPolicy) if field.init}
+        return functools.partial(AuthorizationPolicy, **{**fields, "declared": dict(self.declared)}), ()
 
     @property
     def version(self) -> str:
@@ -302,7 +294,7 @@ class AuthorizationPolicy:
         if not self.flows and context.rules is None and context.parent is None:
             return _NOTHING_LEFT
         # A budget of an agent above is spent by its sub-agents as well.
-        policies = [self.within(each) for each in context.lineage()]
+        policies = map(self.within, context.lineage())
         flows = {id(flow): flow for policy in policies for flow in policy.flows}.values()
         return side_effects(flows, [self.request(call, each, spec) for each in context.lineage()])
 
