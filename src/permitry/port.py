@@ -22,11 +22,12 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import canonical_json, freeze_object
 from permitry.core.pattern import Pattern
-from permitry.core.result import MediaPart, ToolResult, join_ends
+from permitry.core.result import MediaPart, ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Check, with_check
 from permitry.dispatch.cancel import current_cancellation
+from permitry.dispatch.clip import join_ends
 from permitry.dispatch.discovery import PluginReport, ToolContext, ToolPlugin, ToolsetPlugin, load_plugins
 from permitry.dispatch.events import Artifact, Reporter, ToolEventKind, kept, not_kept, report, reporter_here
 from permitry.dispatch.limits import ToolLimits

@@ -45,7 +45,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.history import History, Ran
-from permitry.core.names import name_forms
+from permitry.core.names import NamePattern, name_forms
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule, AuthorizationRule, Request, Unsure, phase_of
@@ -391,7 +391,8 @@ _tables: tuple[tuple[str, Any], ...] = (
 _contextual: tuple[Condition, ...] = (
     ModeCondition(("plan", "night")), ModeCondition(("default",)), ModeCondition(("yolo", "default")),
     AgentCondition((Pattern("main"),)), AgentCondition((Pattern("h*"), Pattern("x"))), LabelCondition(("web",)),
-    TemplateCondition(("reader",)), ServerCondition((Pattern("docs"),)), ServerCondition((Pattern("*"), Pattern("x"))),
+    TemplateCondition(("reader",)), ServerCondition((NamePattern("docs"),)),
+    ServerCondition((NamePattern("*"), NamePattern("x"))),
     ToolDigestCondition((SPECS[9].digest[:12],)), ToolDigestCondition((SPECS[0].digest, SPECS[11].digest)),
     AttendedCondition(True), AttendedCondition(False), TraitsCondition(("destructive",)),
     TraitsCondition(("read_only", "open_world")),

@@ -18,8 +18,7 @@ from permitry.conditions.tools import ToolSelector
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
-from permitry.core.names import wire_name
-from permitry.core.pattern import Pattern
+from permitry.core.names import NamePattern, wire_name
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTraits
 from permitry.rules import BUILT_IN_RULES
@@ -68,7 +67,7 @@ _renamed = st.one_of(
 )
 
 _plain: tuple[Condition, ...] = (
-    ServerCondition((Pattern("bank"),)), ServerCondition((Pattern("a*"), Pattern("docs.v2"))),
+    ServerCondition((NamePattern("bank"),)), ServerCondition((NamePattern("a*"), NamePattern("docs.v2"))),
     argument_condition("limit", {"le": 5}), argument_condition("path", {"exists": True}),
 )  # fmt: skip
 _whens = st.builds(

@@ -146,11 +146,6 @@ def may_change(word: Word) -> bool:
     return word.is_open or word.is_glob
 
 
-def is_kept(word: Word) -> bool:
-    """Return whether the shell leaves a word as it is."""
-    return not (may_change(word) or word.is_home)
-
-
 def _flags_in(pattern: Pattern) -> frozenset[str]:
     """Return the letters of a short cluster of flags; empty for all else, such as `-exec`."""
     flags = pattern.text[1:]

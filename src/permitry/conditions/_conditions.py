@@ -66,7 +66,7 @@ class Conditions:
 
     @property
     def are_pure(self) -> bool:
-        return type(self) is Conditions and all(map(_is_pure, self.plain))
+        return all(map(_is_pure, self.plain))
 
     def needs(self, *, is_permission: bool) -> Iterator[frozenset[Fact]]:
         """Yield sets of facts; unless one of each set is present, they cannot hold or fail."""
@@ -100,5 +100,4 @@ class Conditions:
 
 
 def _is_pure(condition: Condition) -> bool:
-    said = vars(type(condition)).get("is_pure")
-    return (said.fget(condition) if isinstance(said, property) and said.fget else said) is True
+    return vars(type(condition)).get("is_pure") is True

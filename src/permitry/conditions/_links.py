@@ -218,14 +218,14 @@ def _way(raw: object, reader: LinkReader) -> tuple[_Test, ...]:
         raise RuleError(f"unknown operator `{unknown[0]}`; {nearest(unknown[0], _OPERATORS)}")
     if not isinstance(raw, Mapping) or not raw:
         raise RuleError('a table with `host`, `not_host`, `from` or `not_from` is needed, such as `host = ["*"]`')
-    return tuple(_test(name, raw[name], reader) for name in _OPERATORS if name in raw)
-
-
-def _test(name: str, operand: object, reader: LinkReader) -> _Test:
-    is_negative = name.startswith("not_")
-    if name.endswith("from"):
-        return _SourceTest(sources_of(operand), is_negative)
-    return _HostTest(_hosts(operand, reader), is_negative)
+    tests: list[_Test] = []
+    for name in [name for name in _OPERATORS if name in raw]:
+        is_negative = name.startswith("not_")
+        if name.endswith("from"):
+            tests.append(_SourceTest(sources_of(raw[name]), is_negative))
+        else:
+            tests.append(_HostTest(_hosts(raw[name], reader), is_negative))
+    return tuple(tests)
 
 
 def _hosts(raw: object, reader: LinkReader) -> tuple[HostPattern, ...]:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 import attrs
 
-from permitry.conditions._argv import is_kept
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
 from permitry.conditions.match import Match, best_of
@@ -22,8 +21,6 @@ _UNNAMED = Word("", is_open=True)
 _FEW = 3
 """With fewer patterns than this, all are tried, which is faster than looking up those that may match."""
 
-# The `needs` of other classes are not used: a subclass may match more.
-_CLASSES = (ArgvPattern, PathPattern, HostPattern)
 _Pattern = TypeVar("_Pattern", ArgvPattern, PathPattern, HostPattern)
 
 
@@ -130,7 +127,7 @@ class Patterns(Generic[_Pattern]):
 
     @property
     def _needs(self) -> list[frozenset[Fact]]:
-        return [each.needs if type(each) in _CLASSES else frozenset() for each in self.patterns]
+        return [each.needs for each in self.patterns]
 
     @functools.cached_property
     def _finder(self) -> Finder:
@@ -158,22 +155,10 @@ class CommandPatterns(Patterns[ArgvPattern]):
     def near(self, effect: Effect) -> Sequence[ArgvPattern]:
         run = effect.subject
         first = run.words[0] if isinstance(run, Run) and run.words else _UNNAMED
-        if len(self.patterns) < _FEW or not is_kept(first):
+        if len(self.patterns) < _FEW or not first.is_kept:
             return self.patterns
         every = self._by_program
         return every.get(program_name(first.text), every[""])
-
-    def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
-        """Return how far a program matches: of most no pattern may, which is asked first.
-
-        What the shell may make of words takes long, so it is not compared for each pattern.
-        """
-        if least >= Match.ALIKE:
-            return super()._match_known(effect, least, enough)
-        found = super()._match_known(effect, least, Match.MAYBE)
-        if found is Match.NO or enough <= Match.MAYBE:
-            return found
-        return max(found, super()._match_known(effect, Match.ALIKE, enough))
 
     def in_doubt(self, effect: Effect) -> "CommandPatterns":
         """Return those that name a program, for a wrapper and a guess.
@@ -195,7 +180,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
     @functools.cached_property
     def _by_program(self) -> Mapping[str, Sequence[ArgvPattern]]:
         """The patterns by the name of the program, in order; by the empty one, those for any."""
-        programs = [(each, each.programs if type(each) is ArgvPattern else None) for each in self.patterns]
+        programs = [(each, each.programs) for each in self.patterns]
         names = frozenset[str]().union(*(some for _, some in programs if some is not None), ("",))
         return {name: tuple(each for each, some in programs if some is None or name in some) for name in names}
 

@@ -22,6 +22,7 @@ class AgentCondition(PlainCondition):
     is_answered = True
     example = str
     in_context = "agent"
+    is_pure = True
 
     agents: tuple[Pattern, ...]
 
@@ -29,11 +30,6 @@ class AgentCondition(PlainCondition):
     def read(cls, _place: Place, part: Words, /) -> "AgentCondition":
         """Return the condition of a list of patterns."""
         return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
-
-    @property
-    def is_pure(self) -> bool:
-        """Whether the result depends on the request alone; a pattern of another class may use more."""
-        return all(type(each) is Pattern for each in self.agents)
 
     def holds(self, request: Request) -> bool:
         """Return whether the calling agent fits."""

@@ -135,8 +135,7 @@ class ArgumentCondition(PlainCondition):
     @property
     def needs(self) -> frozenset[Fact]:
         """Facts of which one is present unless the test is false or undefined; empty if unknown."""
-        can_tell = type(self.test) is ArgumentTest and not self.test.is_optional
-        for check in self.test.checks if can_tell else ():
+        for check in () if self.test.is_optional else self.test.checks:
             values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
             if values and all(map(argument_class, values)):
                 return frozenset(Fact(Kind.ARGUMENT, (self.path, argument_class(value)), value) for value in values)
@@ -225,10 +224,6 @@ def _is_kind(value: JsonValue, name: str) -> bool:
     # As in JSON Schema: some models write every number with a fraction.
     is_whole = name == "integer" and isinstance(value, float) and value.is_integer()
     return is_whole or name in (_compare.kind_of(value), class_of(value))
-
-
-def _each(value: JsonValue, test: ArgumentTest) -> Truth:
-    return all_of(map(test.truth, elements_of(value)))
 
 
 # How tables are read ----------------------------------------------------------------------------------------------
@@ -396,7 +391,7 @@ _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
         "exists": _Operator(_flag, lambda _, operand: bool(operand)),
         "any": _Operator(_element_test, _of_array(lambda value, test: any_of(map(test.truth, value)))),
         "all": _Operator(_element_test, _of_array(lambda value, test: all_of(map(test.truth, value)))),
-        "each": _Operator(_element_test, _each),
+        "each": _Operator(_element_test, lambda value, test: all_of(map(test.truth, elements_of(value)))),
     }
 )
 

@@ -57,11 +57,11 @@ class Budget:
             return history.calls(whose, since) >= self.most
         if not _are_countable(request.actions):
             raise UnevaluableError("what the call touches is not certain, so its targets cannot be counted")
-        return history.targets(whose, request.targets, self.most, since) > self.most
+        return history.targets(whose, request.targets, since) > self.most
 
-    def _since(self, context: AuthContext) -> float | None:
+    def _since(self, context: AuthContext) -> float:
         if self.seconds is None:
-            return None
+            return -math.inf
         if context.now is None or not math.isfinite(context.now):
             raise UnevaluableError("the context has no clock, so the budget cannot be counted")
         return context.now - self.seconds

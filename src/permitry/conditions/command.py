@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 import attrs
 
-from permitry.conditions._argv import Token, is_kept, list_names_in, may_change, read_tokens
+from permitry.conditions._argv import Token, list_names_in, may_change, read_tokens
 from permitry.conditions._options import NONE, Named, Option, find_options, options_of
 from permitry.conditions.listed import WordLists
 from permitry.conditions.match import Match
@@ -118,14 +118,14 @@ class ArgvPattern(WrittenPattern):
         `bare` are the words without the options of the program itself, if these are known; `sets` are
         assignments that change what it runs, `assigned` these and all others that are known.
         """
+        named, may_be = assigned or sets, least < Match.ALIKE
+        # Of most commands no pattern may match, which is asked first.
+        if may_be and not self._fits(words, bare, named, is_sure=False):
+            return Match.NO
         if enough is Match.YES and self._is_exact(words, sets):
             return Match.YES
-        if least is Match.YES:
-            return Match.NO
-        named = assigned or sets
-        if enough >= Match.ALIKE and self._fits(words, bare, named, is_sure=True):
+        if enough >= Match.ALIKE and least is not Match.YES and self._fits(words, bare, named, is_sure=True):
             return Match.ALIKE
-        may_be = least < Match.ALIKE and self._fits(words, bare, named, is_sure=False)
         return Match.MAYBE if may_be else Match.NO
 
     def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
@@ -154,7 +154,7 @@ class ArgvPattern(WrittenPattern):
         `runs_any`. Of a file or a package that is named nothing more could be known.
         """
         line, program = run.line, run.words[0]
-        if line is None or not is_kept(program):
+        if line is None or not program.is_kept:
             return False
         if len(line.assigned) != len(self.assignments):
             return False
@@ -189,12 +189,8 @@ class ArgvPattern(WrittenPattern):
         if not bare:
             return self._fits_words(words, is_sure=is_sure)
         # The words as written are certain only of a pattern that has options.
-        is_compared = not is_sure or self._has_option
+        is_compared = not is_sure or any(token.may_be_option for token in self.tokens[1:])
         return self._fits_words(bare, is_sure=is_sure) or (is_compared and self._fits_words(words, is_sure=is_sure))
-
-    @functools.cached_property
-    def _has_option(self) -> bool:
-        return any(token.may_be_option for token in self.tokens[1:])
 
     @functools.cached_property
     def _options(self) -> tuple[Option, ...]:
@@ -220,7 +216,7 @@ class ArgvPattern(WrittenPattern):
             token = self._command[at]
             if token.is_any and not is_spelled:
                 yield at
-            elif is_kept(word) and token.matches(word.text) and not (is_spelled and token.texts is None):
+            elif word.is_kept and token.matches(word.text) and not (is_spelled and token.texts is None):
                 yield at + 1
 
     def __str__(self) -> str:
@@ -229,7 +225,7 @@ class ArgvPattern(WrittenPattern):
 
 def _is_spelled(token: Token, word: Word) -> bool:
     """Return whether a word of a pattern has no wildcard and is this one, which the shell keeps."""
-    return is_kept(word) and token.texts is not None and token.matches(word.text)
+    return word.is_kept and token.texts is not None and token.matches(word.text)
 
 
 def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:

@@ -12,6 +12,7 @@ from permitry.conditions.args import ArgumentCondition, argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern, is_name
 from permitry.conditions.path import PathPattern
+from permitry.core.place import WILDCARDS
 from permitry.errors import RuleError
 
 __all__ = ["LookAlike", "look_alikes"]
@@ -19,7 +20,6 @@ __all__ = ["LookAlike", "look_alikes"]
 Pattern = TypeVar("Pattern")
 
 _MOST_WORDS = 31
-_WILDCARDS = frozenset("*?[")
 _HOME = re.compile(r"\$(?:HOME|\{HOME\})(?=/|$)")
 _VARIABLE = re.compile(r"\$\w|\$\{|%\w+%")
 _PART = re.compile(r"\*[\w.-]+\*")
@@ -116,7 +116,7 @@ def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
         meant = attrs.evolve(when, paths=(PathPattern(deep),))
         yield LookAlike(text, reason, f"write `{deep}`", meant, is_likely=is_likely)
         return
-    if not name or _WILDCARDS.intersection(name) or name in (".", "~"):
+    if not name or WILDCARDS.intersection(name) or name in (".", "~"):
         return
     below = f"{text}/**"
     is_folder = _FOLDER.fullmatch(name) is not None and name.lower() not in _FILES

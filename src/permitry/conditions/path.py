@@ -17,13 +17,13 @@ from permitry.core.action import Descent, Listing, Place, Roots, Touch, componen
 from permitry.core.effects import Effect
 from permitry.core.facts import Anchor, Fact, Kind
 from permitry.core.pattern import fold
+from permitry.core.place import WILDCARDS
 from permitry.errors import RuleError
 
 __all__ = ["PathPattern", "match_best"]
 
 _LONGEST = 4096
 _MOST_STARS = 16
-_WILDCARDS = frozenset("*?[")
 _STAR = Segment.parse("*")
 _CERTAIN = frozenset({Descent.ALL, Descent.NEW})
 
@@ -74,7 +74,7 @@ class PathPattern(WrittenPattern):
     def needs(self) -> frozenset[Fact]:
         """Facts of which one is present if a path can match, for any access.
 
-        They are its leading literal components; else one elsewhere, a part of one, or their number.
+        They are its leading literal components; else one elsewhere, or a part of one.
         """
         names = tuple(map(fold, _head(self.components)))
         group = (self.anchor, None)
@@ -86,9 +86,7 @@ class PathPattern(WrittenPattern):
         if self._needle:
             return frozenset((Fact(Kind.NAME, group, self._needle),))
         globs = max((part.globs for part in self._segments), key=_letters, default=frozenset[str]())
-        if _letters(globs):
-            return frozenset(Fact(Kind.NAME, group, text) for text in globs)
-        return frozenset() if None in self.components else frozenset((Fact(Kind.DEPTH, group, len(self.components)),))
+        return frozenset(Fact(Kind.NAME, group, text) for text in globs if _letters(globs))
 
     def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far a path matches, by its own names or by what is below it."""
@@ -139,7 +137,9 @@ class PathPattern(WrittenPattern):
         """Return whether a place itself may match, by any name, and any that a glob may become."""
         if not (place.has_wildcards or self._needle in place.folded):
             return False
-        if place.is_around and not self._may_be_all_below(place):
+        # All that is below a place matches where the place does, if the pattern ends in `**` or names are made there.
+        is_deep = place.descent is Descent.NEW or self.components[-1:] == (None,)
+        if place.is_around and (place.made() is not None or not is_deep):
             return False
         if not (self.components or place.is_certain or self._bases(roots)):
             # Any text might name a folder that is not known, which is not a reason to think so.
@@ -192,10 +192,6 @@ class PathPattern(WrittenPattern):
         ends = (_of_names(end) for end in place.ends if _is_meant(last, end, is_reached=is_reached))
         below = ((*_literal(name), None, end) for name, end in itertools.product(place.names, ends))
         return self._meets(below, roots)
-
-    def _may_be_all_below(self, place: Place) -> bool:
-        """Return whether the pattern may match everything below a place if it matches the place."""
-        return place.made() is None and (place.descent is Descent.NEW or self.components[-1:] == (None,))
 
     def _must_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches by a known name.
@@ -371,7 +367,7 @@ def _is_named(name: str, segment: Segment) -> bool:
 def _must_meet(ours: Segment, theirs: Segment) -> bool:
     """Return whether every expansion of a component fits: for a wildcard there is a star."""
     text = theirs.literal or ""
-    if ours.pieces == _STAR.pieces or _WILDCARDS.isdisjoint(text) or ours.writes_out(text, _WILDCARDS):
+    if ours.pieces == _STAR.pieces or WILDCARDS.isdisjoint(text) or ours.writes_out(text, WILDCARDS):
         return ours.may_match(theirs)
     has_stars_alone = all(isinstance(piece, str) for piece in ours.pieces)
     return has_stars_alone and "[" not in text and ours.may_match(theirs)

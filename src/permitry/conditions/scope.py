@@ -19,7 +19,7 @@ from permitry.conditions.label import LabelCondition
 from permitry.conditions.lookalikes import look_alikes
 from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
-from permitry.conditions.tools import ToolsCondition, ToolSelector, is_shell
+from permitry.conditions.tools import ToolSelector, is_shell
 from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
 from permitry.core.explain import likely_roles
@@ -88,12 +88,6 @@ class Scope:
         return int(when.are_about_actions), written
 
     @property
-    def named_tools(self) -> tuple[ToolSelector, ...]:
-        """The selectors of the tools that the rule is about, and of those that it excepts."""
-        excepted = (each.selectors for each in self.each(ToolsCondition))
-        return (*self.selectors, *itertools.chain.from_iterable(excepted))
-
-    @property
     def modes(self) -> frozenset[str]:
         """The names of modes in the conditions."""
         return frozenset[str]().union(*(each.modes for each in self.each(ModeCondition)))
@@ -111,12 +105,11 @@ class Scope:
     @property
     def is_pure(self) -> bool:
         """Whether its answers depend on the request alone."""
-        are_pure = all(each.are_pure for each in self.every)
-        return type(self) is Scope and self._knows_selectors and are_pure
+        return self._knows_selectors and all(each.are_pure for each in self.every)
 
     def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts; unless one of each set is present, it cannot match or fail."""
-        if type(self) is not Scope or not self._knows_selectors:
+        if not self._knows_selectors:
             return ()
         tools = frozenset(fact for each in self.selectors for fact in each.needs(is_permission=is_permission))
         others = self.when.needs(is_permission=is_permission) if self.is_pure else ()

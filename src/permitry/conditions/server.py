@@ -1,21 +1,14 @@
 """The condition `server`."""
 
-from collections.abc import Iterable
-
 import attrs
 
 from permitry.conditions._words import check_sign
 from permitry.conditions.match import Match
 from permitry.conditions.written import Place, PlainCondition, Words
 from permitry.core.names import NamePattern, servers
-from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
 
 __all__ = ["ServerCondition"]
-
-
-def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
-    return tuple(NamePattern(pattern.text) for pattern in patterns)
 
 
 @attrs.frozen
@@ -30,12 +23,12 @@ class ServerCondition(PlainCondition):
     is_answered = True
     is_pure = True
 
-    servers: tuple[NamePattern, ...] = attrs.field(converter=_name_patterns)
+    servers: tuple[NamePattern, ...]
 
     @classmethod
     def read(cls, _place: Place, part: Words, /) -> "ServerCondition":
         """Return the condition of a list of patterns."""
-        return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
+        return cls(tuple(NamePattern(check_sign(word, cls.key)) for word in part))
 
     def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
         """Return how far the call goes to one of the servers; a tool of the agent goes to none."""

@@ -87,8 +87,8 @@ class Condition(Protocol):
 
         Raises: `UnevaluableError` when it cannot be evaluated for the call.
 
-        A condition may also have `is_pure` (True, or a property, in its own class and not inherited): it
-        depends on the request alone; and `needs`: facts of which one is present if it holds or fails.
+        A condition may also have `is_pure` (True, in its own class and not inherited): it depends on the
+        request alone; and `needs`: facts of which one is present if it holds or fails.
         """
 
     def fact(self, request: Request) -> str:

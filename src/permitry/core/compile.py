@@ -52,8 +52,10 @@ def compile_rules(rules: Iterable[AnyRule], cache: DecisionCache) -> Iterator[Co
 def complete(rule: AnyRule) -> Rule:
     """Return a rule that says all that `Rule` has, with its defaults; what it must have is not checked."""
     kind = type(rule)
-    own = _own(kind)
-    if Rule in kind.__mro__ and _answers_for_its_objects(kind):
+    is_plain = _answers_for_its_objects(kind)
+    # What a class says itself; nothing where an object may be otherwise.
+    own = {name for name, forms in _OF_CLASS.items() if is_plain and isinstance(vars(kind).get(name), forms)}
+    if Rule in kind.__mro__ and is_plain:
         inherited = [name for name in _OF_CLASS if name not in own and getattr(kind, name) is not getattr(Rule, name)]
         if not inherited:
             return cast("Rule", rule)
@@ -70,12 +72,6 @@ def permits_undoable(rule: AnyRule) -> bool:
     full = complete(rule)
     # A two-method rule has no effect of its own: it permits.
     return full.keeps is not False and getattr(full, "effect", Verdict.ALLOW) is Verdict.ALLOW
-
-
-def _own(kind: type) -> set[str]:
-    """Return which of `_OF_CLASS` a class says itself; none where an object may be otherwise."""
-    said = {name for name, forms in _OF_CLASS.items() if isinstance(vars(kind).get(name), forms)}
-    return said if _answers_for_its_objects(kind) else set()
 
 
 def _answers_for_its_objects(kind: type) -> bool:
@@ -145,7 +141,7 @@ def _compile(given: AuthorizationRule, cache: DecisionCache) -> CompiledRule:
 
 
 def _default_message(effect: Verdict, reason: object) -> str | None:
-    """Return what the model is shown where a rule has no message: its reason, and the way out."""
+    """Return what the model is shown where a rule has no message of its own."""
     if effect is Verdict.ALLOW:
         return None
     said, way_out = _MESSAGES[effect]

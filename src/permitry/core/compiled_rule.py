@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -68,14 +69,10 @@ class CompiledRule:
     @property
     def specificity(self) -> tuple[int, int]:
         """How narrow the rule is, by what it is written with; (0, 0) for one that does not say."""
-        found: object = None
         with contextlib.suppress(Exception):
-            found = self.rule.specificity
-        match found:
-            case (int() as kind, int() as words):
-                return kind, words
-            case _:
-                return 0, 0
+            kind, words = self.rule.specificity
+            return operator.index(kind), operator.index(words)
+        return 0, 0
 
     def needs(self) -> Sequence[frozenset[Fact]]:
         """Return sets of facts of which the rule needs one each; none when it does not say."""
@@ -149,7 +146,10 @@ class CompiledRule:
         uncertain = one_line(answer.reason)
         # What looks like nothing in particular may be what many rules are about.
         example = "" if answer.likeness else ", for example"
-        reason = f"{self._possible(answer)}{example} ({uncertain})"
+        possible = f"may {one_line(answer.may or 'do what a rule is about')}"
+        if self._has_reason:
+            possible = f"possibly {self.reason}"
+        reason = f"{possible}{example} ({uncertain})"
         way_out = _OF_FOLDERS if " reaches all below " in uncertain else _WAY_OUT
         message = _DOUBT_MESSAGE.format(uncertain=uncertain, way_out=way_out)
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=message)
@@ -158,12 +158,6 @@ class CompiledRule:
     def _has_reason(self) -> bool:
         """Whether its reason is a phrase for the operator, and not its message for the model."""
         return bool(self.reason) and self.reason != self.message
-
-    def _possible(self, answer: Unsure) -> str:
-        """Return what a call may do, in the words of the rule, or else of its conditions."""
-        if self._has_reason:
-            return f"possibly {self.reason}"
-        return f"may {one_line(answer.may or 'do what a rule is about')}"
 
     def _outcome(
         self,

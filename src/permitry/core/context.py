@@ -6,7 +6,7 @@ import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType, NoneType
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 import attrs
 
@@ -16,7 +16,7 @@ from permitry.core.shared import SharedCounts
 from permitry.core.source import Lists, RuleSource, is_rule_source, lists_of
 from permitry.core.template import Template
 
-__all__ = ["MODES", "AuthContext", "AuthState", "misspelt_mode"]
+__all__ = ["MODES", "AuthContext", "misspelt_mode"]
 
 _PLAN = "plan"
 _YOLO = "yolo"
@@ -63,30 +63,6 @@ def _of_this_moment(shared: Any) -> SharedCounts:  # noqa: ANN401 -- whatever a 
     if not callable(getattr(counts, "uses", None)):
         raise TypeError(f"`shared` is where budgets are counted, as `counters_at` returns it, not {shared!r}")
     return cast("SharedCounts", counts)
-
-
-class AuthState(Protocol):
-    """The mutable state a context is read from: a `Session`, or one of a host.
-
-    A state may have the other fields of an `AuthContext` as well, `mode` as `host_mode`; what is not
-    there has the value it has in a bare `AuthContext`.
-    """
-
-    @property
-    def is_plan_mode(self) -> bool:
-        """Whether a plan is being written."""
-
-    @property
-    def yolo_mode(self) -> bool:
-        """Whether the user asked not to be asked at all."""
-
-    @property
-    def tool_ignore_list(self) -> Iterable[str]:
-        """The tools the user does not want to be asked about."""
-
-    @property
-    def active_template(self) -> Template | None:
-        """The template in force, or None."""
 
 
 @attrs.frozen
@@ -181,8 +157,10 @@ class AuthContext:
         return attrs.evolve(self, **{"mode": word, **own, "labels": labels, "agent": agent, "parent": self})
 
     @classmethod
-    def from_state(cls, state: AuthState) -> "AuthContext":
-        """Return the context of this moment; later changes of `state` do not reach it.
+    def from_state(cls, state: object) -> "AuthContext":
+        """Return the context of this moment; later changes of `state`, a `Session` or one of a host, do not reach it.
+
+        Of its fields a state has the first four at least, and `mode` as `host_mode`; others have their default.
 
         Raises: `TypeError` for a state without one of the four fields, and as the class does; `AttributeError` where
         the state itself raises it: what is there and cannot be read is not taken for absent.

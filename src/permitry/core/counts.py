@@ -1,79 +1,37 @@
-"""Counts that take little memory, whatever there is to count: of very many keys, and of calls by their times."""
+"""Counts in bounded memory: of very many keys, and of calls by their times."""
 
 import math
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 
 import attrs
 
 __all__ = ["Fingerprints", "Tally"]
 
-_FEW = 4_096
-"""So many keys are in a dictionary, where they are found sooner; most sessions have no more."""
-_SPARE = 2
-"""So many slots for each further key: a search meets few others."""
-_MASK = 0xFFFF_FFFF_FFFF_FFFF
-
 
 @attrs.define
 class Fingerprints:
-    """How often each key was added, by its fingerprint of 64 bits, in 24 bytes each. Not thread-safe.
+    """How often each of at most `most` keys was added, by a short name of it. Not thread-safe.
 
-    Keys that share a number are counted as one, which is too often, and never too seldom. At most `most` numbers are
-    kept. The memory for them is reserved at once, when they are more than a few.
+    Keys of one name are counted as one, which is too often, and never too seldom.
     """
 
     most: int
-    kept: int = attrs.field(default=0, init=False)
-    _few: dict[int, int] = attrs.field(factory=dict, init=False, repr=False)
-    # A table of open slots, without any until there are more than a few.
-    _keys: "array[int]" = attrs.field(factory=lambda: array("Q"), init=False, repr=False)
-    _counts: "array[int]" = attrs.field(factory=lambda: array("I"), init=False, repr=False)
+    _counts: dict[Hashable, int] = attrs.field(factory=dict, init=False, repr=False)
 
-    def add(self, number: int) -> bool:
+    def add(self, name: Hashable) -> bool:
         """Count a key once more; return False for one that is new, and has no room."""
-        number &= _MASK
-        few = self._few
-        if number in few:
-            few[number] += 1
-        elif len(few) < _FEW and self.kept < self.most:
-            few[number] = 1
-            self.kept += 1
-        else:
-            return self._add_to_table(number or 1)
+        counts = self._counts
+        if name not in counts and len(counts) >= self.most:
+            return False
+        counts[name] = counts.get(name, 0) + 1
         return True
 
-    def count(self, number: int) -> int:
+    def count(self, name: Hashable) -> int:
         """Return how often a key was added."""
-        number &= _MASK
-        found = self._few.get(number, 0)
-        return found if found or not self._keys else self._counts[self._find(number or 1)]
-
-    def _add_to_table(self, number: int) -> bool:
-        if not self._keys:
-            if self.kept >= self.most:
-                return False
-            slots = 1 << ((self.most - self.kept) * _SPARE - 1).bit_length()
-            self._keys, self._counts = array("Q", (0,)) * slots, array("I", (0,)) * slots
-        keys, slot = self._keys, self._find(number)
-        if not keys[slot]:
-            if self.kept >= self.most:
-                return False
-            keys[slot] = number
-            self.kept += 1
-        self._counts[slot] += 1
-        return True
-
-    def _find(self, number: int) -> int:
-        """Return the slot that a number has, or would get; an empty one holds a zero."""
-        keys = self._keys
-        last = len(keys) - 1
-        slot = number & last
-        while (key := keys[slot]) != number and key:
-            slot = (slot + 1) & last
-        return slot
+        return self._counts.get(name, 0)
 
 
 @attrs.define
@@ -94,10 +52,9 @@ class Tally:
     _room: int = attrs.field(default=attrs.Factory(lambda self: 4 * self.exact, takes_self=True))
     # By the order in which they were last seen.
     _seen: "OrderedDict[str, float]" = attrs.field(factory=OrderedDict)
-    # Targets that were forgotten, when the latest of them was seen, and whether times only grew.
+    # Targets that were forgotten, and when the latest of them was seen.
     _lost: int = 0
     _lost_at: float = -math.inf
-    _is_ordered: bool = True
 
     def add(self, at: float, targets: Collection[str]) -> None:
         """Put a call on the account, with what it touched."""
@@ -106,33 +63,23 @@ class Tally:
             self._add_time(at)
         else:
             # A call at no known time counts for ever.
-            at, self._is_ordered = math.inf, False
+            at = math.inf
         for target in targets:
             self._see(target, at)
 
-    def calls_since(self, since: float | None) -> int:
-        """Return how many calls came after `since`; None for all of them."""
-        if since is None:
-            return self.calls
+    def calls_since(self, since: float) -> int:
+        """Return how many calls came after `since`."""
         place = bisect_right(self._times, since)
         return self.calls - (self._until[place - 1] if place else 0)
 
-    def targets_since(self, since: float | None, others: Collection[str], most: int) -> int:
-        """Return how many targets were seen after `since`, or are among `others`; it may stop counting past `most`."""
-        if since is None:
-            return self._lost + len(self._seen) + sum(target not in self._seen for target in others)
-        count = len(others) + (self._lost if self._lost_at > since else 0)
-        for target in reversed(self._seen):
-            is_seen = self._seen[target] > since
-            if count > most or (self._is_ordered and not is_seen):
-                break
-            count += is_seen and target not in others
-        return count
+    def targets_since(self, since: float, others: Collection[str]) -> int:
+        """Return how many targets were seen after `since`, or are among `others`."""
+        later = {target for target, at in self._seen.items() if at > since}
+        return len(later.union(others)) + self._lost * (self._lost_at > since)
 
     def _add_time(self, at: float) -> None:
         times, until = self._times, self._until
-        place = len(times) if not times or at >= times[-1] else bisect_right(times, at)
-        self._is_ordered = self._is_ordered and place == len(times)
+        place = bisect_right(times, at)
         until.insert(place, until[place - 1] if place else 0)
         times.insert(place, at)
         for later in range(place, len(until)):

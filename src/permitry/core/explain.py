@@ -38,7 +38,7 @@ def explain(request: Request, phases: Phases, decision: Decision, evaluate: Eval
 
 
 def _draft(request: Request, rules: Iterable[Rule]) -> tuple[str, ...]:
-    """Return a declaration of the tool that could make a rule permit the call; empty if none is lacking."""
+    """Return a declaration of the tool that could make a rule permit the call, if it lacks one."""
     draft = declaration(request.call) if any(rule.lacks_roles(request) for rule in rules) else ()
     if not draft and _lacks_folder(request):
         return folder_declaration(request.call)
@@ -46,7 +46,7 @@ def _draft(request: Request, rules: Iterable[Rule]) -> tuple[str, ...]:
 
 
 def _lacks_folder(request: Request) -> bool:
-    """Return whether it is not known where a path starts, only because a tool of a server does not say so."""
+    """Return whether a path may start anywhere only because the tool of a server does not say it."""
     if request.call.server is None or request.tool is None or request.tool.folder is not None:
         return False
     return any(not touch.place.names and not touch.place.is_open for touch in request.actions.touches())
@@ -78,8 +78,7 @@ def _doubt_of(action: Action, actions: Actions) -> str | None:
 
 def likely_roles(call: ToolCall) -> Mapping[str, ArgumentRole]:
     """Return the arguments that look like a command, an address or a path, by their names, else by their values."""
-    texts = {name: value for name, value in call.arguments.items() if isinstance(value, str)}
-    found = {name: _role(name, value) for name, value in texts.items()}
+    found = {name: _role(name, value) for name, value in call.arguments.items() if isinstance(value, str)}
     return {name: role for name, role in found.items() if role is not None}
 
 

@@ -3,52 +3,35 @@
 import difflib
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
-from permitry.core.decision import Verdict
 from permitry.core.flow import Flow
-from permitry.core.rule import ActionReader, AnyRule
+from permitry.core.rule import AnyRule
 from permitry.core.source import Lists, RuleSource, is_rule_source, lists_in
-from permitry.core.spec import ToolSpec
 from permitry.errors import RuleError
 
-__all__ = ["Changes", "add_lists", "add_rules"]
+__all__ = ["Changes", "Policy", "add_lists", "add_rules"]
 
 Changes: TypeAlias = dict[str, Any]
 """New values of fields of a policy, by their names."""
 
-
-class _Policy(Protocol):
-    """What is asked of a policy here."""
-
-    @property
-    def rules(self) -> tuple[AnyRule, ...]: ...
-    @property
-    def flows(self) -> tuple[Flow, ...]: ...
-    @property
-    def declared(self) -> Mapping[str, ToolSpec]: ...
-    @property
-    def reader(self) -> ActionReader | None: ...
-    @property
-    def unmatched(self) -> Verdict: ...
-    @property
-    def unmatched_source(self) -> str | None: ...
+Policy: TypeAlias = Any
+"""An `AuthorizationPolicy`, which is made with this file."""
 
 
-def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Iterable[Flow]) -> Changes:
+def add_rules(policy: Policy, added: Iterable[AnyRule | RuleSource], flows: Iterable[Flow]) -> Changes:
     """Return what a policy becomes with more rules, rule sets and flows; see `AuthorizationPolicy.with_rules`."""
     sources = [each for each in added if is_rule_source(each)]
     alone = [cast("AnyRule", each) for each in added if not is_rule_source(each)]
-    rules, kept, declared = policy.rules, policy.flows, policy.declared
-    reader = policy.reader
+    rules, kept, declared, reader = policy.rules, policy.flows, policy.declared, policy.reader
     for source in sources:
         rules = (*rules, *(rule for rule in source.policy_rules if rule not in rules))
         kept = (*kept, *(flow for flow in source.flows if flow not in kept))
         declared = {**source.tools, **declared}
-        reader = _with_records(reader, source)
+        if hasattr(reader, "with_records") and hasattr(source, "records"):
+            reader = reader.with_records(source.records)
     # max keeps the first of equals: the policy itself.
-    every: list[_Policy | RuleSource] = [policy, *sources]
-    stricter = max(every, key=operator.attrgetter("unmatched"))
+    stricter = max((policy, *sources), key=operator.attrgetter("unmatched"))
     return {
         "rules": (*rules, *alone),
         "flows": (*kept, *flows),
@@ -56,19 +39,11 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
         "reader": reader,
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
-        "source_files": sum((getattr(each, "source_files", ()) for each in every), ()),
+        "source_files": sum((getattr(each, "source_files", ()) for each in (policy, *sources)), ()),
     }
 
 
-def _with_records(reader: ActionReader | None, source: object) -> ActionReader | None:
-    """Return a reader that also knows the records of programs that a source has."""
-    if hasattr(reader, "with_records") and hasattr(source, "records"):
-        known: ActionReader = cast("Any", reader).with_records(source.records)
-        return known
-    return reader
-
-
-def add_lists(policy: _Policy, values: Mapping[str, Iterable[str | float]]) -> Changes:
+def add_lists(policy: Policy, values: Mapping[str, Iterable[str | float]]) -> Changes:
     """Return what a policy becomes with more values in named lists; see `AuthorizationPolicy.with_lists`."""
     lists = Lists(values)
     known = frozenset[str]().union(*(lists_in(each) for each in (*policy.rules, *policy.flows)))

@@ -8,7 +8,7 @@ import enum
 import functools
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from permitry.core.action import (
     Access,
@@ -22,6 +22,7 @@ from permitry.core.action import (
     components_of,
 )
 from permitry.core.call import ToolCall
+from permitry.core.place import WILDCARDS
 
 __all__ = [
     "NO_PATHS",
@@ -37,8 +38,6 @@ __all__ = [
     "program_path",
 ]
 
-_WILDCARDS = frozenset("*?[")
-
 
 class Kind(enum.Enum):
     """What a fact is about."""
@@ -51,7 +50,6 @@ class Kind(enum.Enum):
     HOST = "host"
     PATH = "path"
     NAME = "name"
-    DEPTH = "depth"
 
     # As fast as identity: it is a key in every decision.
     __hash__ = object.__hash__
@@ -78,7 +76,6 @@ class Fact(NamedTuple):
     | `HOST` | () | a host, a suffix of one that begins with a dot, such as `.example.com`, or an empty text for any |
     | `PATH` | the anchor and the access | the leading components below the anchor, each case-folded |
     | `NAME` | the anchor and the access | one component anywhere in the path, as written or case-folded, or a glob |
-    | `DEPTH` | the anchor and the access | the number of components below the anchor |
 
     An access of None is any access.
     """
@@ -93,13 +90,12 @@ class Paths(NamedTuple):
 
     `heads` are the leading components of each path, as many of them as there are; `trees` are directories of which any
     descendant may be touched. `parts` are the components of all paths, also of those outside the anchor; None if a path
-    may have any component. `depths` are the numbers of components below the anchor; None if a path may have any number.
+    may have any component.
     """
 
     heads: frozenset[tuple[str, ...]]
     trees: frozenset[tuple[str, ...]]
     parts: frozenset[str] | None
-    depths: frozenset[int] | None
 
 
 def program_path(text: str) -> str:
@@ -114,15 +110,12 @@ def program_name(text: str) -> str:
 
 def argument_class(value: object) -> str | None:
     """Return the scalars a value can be equal to: `string`, `number` or `boolean`; None for no scalar."""
-    known = _CLASSES.get(type(value))
-    return known or next((name for kind, name in _CLASSES.items() if isinstance(value, kind)), None)
+    return _CLASSES.get(type(value))
 
 
-# In this order: to Python, a boolean is a number.
 _CLASSES = {bool: "boolean", int: "number", float: "number", str: "string"}
-NO_PATHS = Paths(frozenset(), frozenset(), frozenset(), frozenset())
+NO_PATHS = Paths(frozenset(), frozenset(), frozenset())
 _ANY_ACCESS = frozenset({None, *Access})
-_Value = TypeVar("_Value")
 
 
 class Facts:
@@ -167,9 +160,9 @@ class ActionFacts:
         """The arguments of each program by name and path, of all by an empty name; None for what is not known."""
         found: dict[str, frozenset[str] | None] = {}
         for first, *rest in filter(None, self._commands()):
-            if _is_open(first):
+            if not first.is_kept:
                 return None
-            words = None if any(map(_is_open, rest)) else frozenset(word.text for word in rest)
+            words = frozenset(word.text for word in rest) if all(word.is_kept for word in rest) else None
             for name in {"", program_name(first.text), program_path(first.text)}:
                 before = found.get(name, frozenset())
                 found[name] = None if words is None or before is None else before | words
@@ -289,16 +282,14 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
     heads: set[tuple[str, ...]] = set()
     trees: set[tuple[str, ...]] = set()
     parts: set[str | None] = set()
-    depths: set[int | None] = set()
     for place in places:
         has_wildcards = place.has_wildcards
         is_tree = has_wildcards or bool(place.tops)
         if place.tops:
             # Anything may be below it.
             parts.add(None)
-            depths.add(None)
         for name, whole in zip(place.names, place.components, strict=True):
-            known = tuple(itertools.takewhile(_WILDCARDS.isdisjoint, whole)) if has_wildcards else whole
+            known = tuple(itertools.takewhile(WILDCARDS.isdisjoint, whole)) if has_wildcards else whole
             if len(known) == len(whole):
                 parts.update(whole)
                 parts.update(filter(None, name.split("/")))
@@ -313,23 +304,14 @@ def _paths_below(bases: Sequence[tuple[str, ...]], places: Iterable[Place]) -> P
                         rest = rest[:-1]
                     if is_tree:
                         trees.add(known[len(base) :])
-                    depths.add(None if "**" in whole else len(whole) - len(base))
                 elif is_tree and base[: len(known)] == known:
                     # A tree that contains the anchor contains everything below the anchor.
                     heads.add(())
                     trees.add(())
                     parts.add(None)
-                    depths.add(None)
-    return Paths(frozenset(heads), frozenset(trees), _none_if_unknown(parts), _none_if_unknown(depths))
-
-
-def _is_open(word: Word) -> bool:
-    return word.is_open or word.is_glob or word.is_home
+    known_parts = frozenset(part for part in parts if part is not None)
+    return Paths(frozenset(heads), frozenset(trees), None if None in parts else known_parts)
 
 
 def _suffixes(host: str) -> Iterator[str]:
     return (host[at:] for at, char in enumerate(host) if char == ".")
-
-
-def _none_if_unknown(values: set[_Value | None]) -> frozenset[_Value] | None:
-    return None if None in values else frozenset(value for value in values if value is not None)

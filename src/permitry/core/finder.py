@@ -93,11 +93,10 @@ class _Group:
 class Names:
     """The same for values that are names, and globs of names; `add` all of them, then `close`, then `find`."""
 
-    __slots__ = ("_any", "_exact", "_globs", "everything")
+    __slots__ = ("_exact", "_globs", "everything")
 
     def __init__(self) -> None:
         self.everything: list[int] = []
-        self._any: list[int] = []
         # Nearly always one number; a list of one takes more than a hundred bytes more.
         self._exact: dict[str, int | list[int]] = {}
         self._globs = Globs()
@@ -106,9 +105,7 @@ class Names:
         """File a number under a pattern of names."""
         text = str(value)
         self.everything.append(number)
-        if text == "*":
-            self._any.append(number)
-        elif "*" in text or "?" in text:
+        if "*" in text or "?" in text:
             self._globs.add(text, number)
         else:
             before = self._exact.setdefault(text, number)
@@ -126,7 +123,6 @@ class Names:
         if names is None:
             found.update(self.everything)
             return
-        found.update(self._any)
         for name in self._exact.keys() & names:
             exact = self._exact[name]
             found.update((exact,) if isinstance(exact, int) else exact)
@@ -138,11 +134,11 @@ class Names:
 class _PathGroup:
     """The numbers filed under facts about paths with one anchor and access."""
 
-    __slots__ = ("below", "depths", "everything", "heads", "names")
+    __slots__ = ("below", "everything", "heads", "names")
 
     def __init__(self) -> None:
         self.everything: list[int] = []
-        self.heads, self.names, self.depths = _Group(), Names(), _Group()
+        self.heads, self.names = _Group(), Names()
         # Under each directory, the numbers filed in `heads` for a path below it.
         self.below = _Group()
 
@@ -150,8 +146,6 @@ class _PathGroup:
         self.everything.append(number)
         if fact.kind is Kind.NAME:
             self.names.add(fact.value, number)
-        elif fact.kind is Kind.DEPTH:
-            self.depths.add(fact.value, number)
         else:
             self.heads.add(fact.value, number)
             if isinstance(fact.value, tuple):
@@ -167,12 +161,11 @@ class _PathGroup:
         self.heads.find(paths.heads, found)
         if paths.trees:
             self.below.find(paths.trees, found)
-        self.depths.find(paths.depths, found)
         if self.names.everything:
             self.names.find(paths.parts, found)
 
 
-_OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
+_OF_PATHS = frozenset({Kind.PATH, Kind.NAME})
 _MAY_BE_OPEN = frozenset({Kind.PROGRAM, Kind.WORD, Kind.HOST})
 _OF_NAMES = (Kind.TOOL, Kind.PROGRAM)
 _Groups: TypeAlias = Mapping[Any, Any]

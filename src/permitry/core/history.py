@@ -14,13 +14,14 @@ import attrs
 from permitry.core.counts import Fingerprints, Tally
 from permitry.errors import UnevaluableError
 
-__all__ = ["Bounds", "History", "Log", "Ran", "Whose"]
+__all__ = ["Bounds", "History", "Log", "Ran", "Whose", "copy_state", "set_state"]
 
 Whose: TypeAlias = tuple[str, Literal["session", "agent", "tool"], str]
 """A rule, and whose calls its budget counts: all, or those of an agent or a tool of that name."""
 
 _LONGEST_TARGET = 256
 _ENDLESS = 1 << 62
+_NO_CALLS = Tally(exact=1, most=1)
 
 
 @attrs.frozen
@@ -60,6 +61,23 @@ class Bounds:
     result_size: int = attrs.field(default=33_554_432, validator=attrs.validators.ge(1))
 
 
+Locked: TypeAlias = Any
+"""A `Log`, or what is kept next to it: an object with a `lock`."""
+
+
+def copy_state(log: Locked) -> dict[str, Any]:
+    """Return a copy of the fields of an object, but for its `lock`."""
+    with log.lock:
+        names = [field.name for field in attrs.fields(type(log)) if field.name != "lock"]
+        return {name: copy.deepcopy(getattr(log, name)) for name in names}
+
+
+def set_state(log: Locked, state: dict[str, Any]) -> None:
+    """Fill a copy, which is looked at, while nothing is added to it."""
+    for name, value in {**state, "lock": contextlib.nullcontext()}.items():
+        setattr(log, name, value)
+
+
 @attrs.define(eq=False)
 class Log:
     """The calls of a session as they run. It only grows, and takes a bounded amount of memory.
@@ -73,13 +91,15 @@ class Log:
     kept: deque[Ran] = attrs.field(factory=deque, init=False, repr=False)
     # How many targets there are in the calls that are kept.
     _weight: int = attrs.field(default=0, init=False, repr=False)
-    # How often each digest is among the calls that are kept, and among those that are not any more.
-    repeated: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
-    forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
+    repeated: Fingerprints = attrs.field(init=False, repr=False)
     accounts: dict[Whose, Tally] = attrs.field(factory=dict, init=False, repr=False)
     # Whether some digest, or some account, found no room.
     is_full: bool = attrs.field(default=False, init=False, repr=False)
     is_crowded: bool = attrs.field(default=False, init=False, repr=False)
+
+    @repeated.default
+    def _count_digests(self) -> Fingerprints:
+        return Fingerprints(self.bounds.calls + self.bounds.digests)
 
     def add(self, ran: Ran) -> None:
         """Note that a call may run."""
@@ -89,11 +109,11 @@ class Log:
             self.length += 1
             self.kept.append(ran)
             self._weight += len(ran.targets)
-            self.repeated[ran.digest] = self.repeated.get(ran.digest, 0) + 1
+            self.is_full = not self.repeated.add(_brief(ran.digest)) or self.is_full
             for rule in ran.rules:
                 self._charge(rule, ran)
             while len(self.kept) > self.bounds.calls or self._weight > 10 * self.bounds.calls:
-                self._forget()
+                self._weight -= len(self.kept.popleft().targets)
 
     @property
     def history(self) -> "History":
@@ -115,27 +135,8 @@ class Log:
             else:
                 tally.add(ran.at, ran.targets)
 
-    def _forget(self) -> None:
-        """Keep no more of the oldest call than that it ran."""
-        ran = self.kept.popleft()
-        self._weight -= len(ran.targets)
-        count = self.repeated.pop(ran.digest)
-        if count > 1:
-            self.repeated[ran.digest] = count - 1
-        if self.forgotten is None:
-            self.forgotten = Fingerprints(self.bounds.digests)
-        self.is_full = not self.forgotten.add(_number(ran.digest)) or self.is_full
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            names = [field.name for field in attrs.fields(Log) if field.name != "lock"]
-            return {name: copy.deepcopy(getattr(self, name)) for name in names}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        # A copy is looked at, and nothing is added to it.
-        self.lock = contextlib.nullcontext()
+    __getstate__ = copy_state
+    __setstate__ = set_state
 
 
 @attrs.frozen(eq=False)
@@ -173,31 +174,30 @@ class History:
         log = self._log
         with log.lock:
             later = sum(ran.digest == digest for ran in self._later())
-            before = 0 if log.forgotten is None else log.forgotten.count(_number(digest))
-            if log.is_full and not before:
+            every = log.repeated.count(_brief(digest))
+            if log.is_full and not every:
                 raise UnevaluableError("so many calls ran that it is not known how often this one did")
-            return before + log.repeated.get(digest, 0) - later
+            return every - later
 
-    def calls(self, whose: Whose, since: float | None = None) -> int:
-        """Return how many calls a budget counts, later than `since` where given; if anything, too many."""
+    def calls(self, whose: Whose, since: float = -math.inf) -> int:
+        """Return how many calls a budget counts, later than `since`; if anything, too many."""
         with self._log.lock:
-            tally = self._tally(whose)
             later = sum(_is_on(ran, whose, since) for ran in self._later())
-            return 0 if tally is None else tally.calls_since(since) - later
+            return self._tally(whose).calls_since(since) - later
 
-    def targets(self, whose: Whose, new: Collection[str], most: int, since: float | None = None) -> int:
-        """Return how many targets a budget counts, with the `new` ones; it may stop past `most`."""
+    def targets(self, whose: Whose, new: Collection[str], since: float = -math.inf) -> int:
+        """Return how many targets a budget counts, with the `new` ones."""
         log, others = self._log, frozenset(map(_short, new))
         with log.lock:
             tally = self._tally(whose)
             if log.is_complete and any(_is_on(ran, whose) for ran in self._later()):
                 earlier = itertools.islice(log.kept, self._length)
                 return len(others.union(*(ran.targets for ran in earlier if _is_on(ran, whose, since))))
-            return len(others) if tally is None else tally.targets_since(since, others, most)
+            return tally.targets_since(since, others)
 
-    def _tally(self, whose: Whose) -> Tally | None:
-        tally = self._log.accounts.get(whose)
-        if tally is None and self._log.is_crowded:
+    def _tally(self, whose: Whose) -> Tally:
+        tally = self._log.accounts.get(whose, _NO_CALLS)
+        if tally is _NO_CALLS and self._log.is_crowded:
             raise UnevaluableError("so many budgets, agents and tools were counted that this one is not")
         return tally
 
@@ -232,11 +232,11 @@ def _accounts_of(rule: str, ran: Ran) -> tuple[Whose, ...]:
     return (rule, "session", ""), (rule, "agent", ran.agent), (rule, "tool", ran.tool)
 
 
-def _is_on(ran: Ran, whose: Whose, since: float | None = None) -> bool:
-    """Return whether a call is on an account, and later than `since` where that is given."""
+def _is_on(ran: Ran, whose: Whose, since: float = -math.inf) -> bool:
+    """Return whether a call is on an account, and later than `since`."""
     rule, _, _ = whose
     # A call at no known time is never over.
-    is_over = since is not None and math.isfinite(ran.at) and ran.at <= since
+    is_over = math.isfinite(ran.at) and ran.at <= since
     return rule in ran.rules and whose in _accounts_of(rule, ran) and not is_over
 
 
@@ -247,9 +247,6 @@ def _short(target: str) -> str:
     return f"sha256:{hashlib.sha256(target.encode(errors='surrogatepass')).hexdigest()}"
 
 
-def _number(digest: str) -> int:
+def _brief(digest: str) -> str:
     """Return the first 64 bits of the digest of a call."""
-    try:
-        return int(digest[:16], 16)
-    except ValueError:
-        return int(hashlib.sha256(digest.encode(errors="surrogatepass")).hexdigest()[:16], 16)
+    return digest[:16]

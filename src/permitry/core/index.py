@@ -32,19 +32,15 @@ __all__ = ["Index"]
 MOST_NAMES = 4_096
 """So many undeclared names are kept, and at most as many again that were not asked about since."""
 
-FEW = 4
-"""Up to so many rules, asking each is faster than a look-up, unless one looks at the actions."""
-
 _NOWHERE = AuthContext()
 _OF_TOOL = frozenset({Kind.TOOL, Kind.TRAIT})
-_CHEAP = frozenset({*_OF_TOOL, Kind.ARGUMENT})
 _PUT = tuple(vars(Request)[name].__set__ for name in (*attrs.fields_dict(Request), "tool"))
 _Reference: TypeAlias = Callable[[], ToolSpec | None]
 """A weak reference to the declaration of a tool, as its registry gave it."""
 
 
 class _Selection:
-    """The rules that can match calls of some tools, and what finds those that can match one call."""
+    """The rules that can match calls of some tools, and what finds those for one call."""
 
     __slots__ = ("__weakref__", "_cache", "_finder", "phases", "rules")
 
@@ -53,10 +49,7 @@ class _Selection:
         self.phases = Phases.of(self.rules, cache)
         self._cache = cache
         needs = [list(itertools.filterfalse(_is_of_tool, rule.needs())) for rule in self.rules]
-        looks_at_actions = any(fact.kind not in _CHEAP for sets in needs for facts in sets for fact in facts)
-        self._finder: Finder | None = None
-        if looks_at_actions or (len(needs) > FEW and any(needs)):
-            self._finder = Finder(needs)
+        self._finder = Finder(needs) if any(needs) else None
 
     def rules_for(self, request: Request) -> Phases:
         """Return those of the rules that may match the call."""
@@ -179,7 +172,7 @@ class Index:
         return found
 
     def _by_spec(self, call: ToolCall, spec: ToolSpec) -> _Tool | None:
-        """Return a tool that a registry declares; None where nothing is known of such a declaration."""
+        """Return a tool that a registry declares; None for a declaration of another class."""
         if type(spec) is not ToolSpec:
             return None
         if call.tool != spec.name:
@@ -212,10 +205,10 @@ class Index:
         return _Tool(request, reference, selection)
 
     def _likely_for(self, call: ToolCall, spec: ToolSpec | None) -> tuple[ToolSpec, ...]:
-        """Return what a tool may be, where neither its declaration nor its very name says it."""
+        """Return what a tool may be, where its declaration and its name do not say it."""
         if type(spec) not in (ToolSpec, NoneType) or getattr(spec, "roles", None) is not None or well_known(call):
             return ()
-        found = {id(each): each for name in call.readings for each in self._likely.get(name, ())}.values()
+        found = dict.fromkeys(itertools.chain.from_iterable(self._likely.get(name, ()) for name in call.readings))
         if spec is None:
             return tuple(attrs.evolve(each, name=call.tool) for each in found)
         return tuple(attrs.evolve(spec, roles=each.roles) for each in found)

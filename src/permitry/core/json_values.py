@@ -37,22 +37,12 @@ _SMALL = 10**15
 _LONGEST_FORM = 24
 """The most characters in canonical text for each that is counted: those of a float."""
 _PLAIN = frozenset({str, int, float, bool, type(None)})
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
-
-
-def _canonical_parts() -> Callable[[Any, int], Iterable[str]]:
-    """Return what `_ENCODER` does, with one C encoder for all values; other Pythons have none."""
-    make = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return _ENCODER.iterencode  # type: ignore[return-value]  # its second argument may be an int as well
-    text = json.encoder.encode_basestring_ascii
-    parts: Callable[[Any, int], Iterable[str]] = make(None, dict, text, None, ":", ",", True, False, False)
-    return parts
-
-
-_parts = _canonical_parts()
 canonical_text: Callable[[str], str] = json.encoder.encode_basestring_ascii
 """What `canonical_json` does for a text, sooner."""
+# What `json.dumps` makes for every text, made once: keys are sorted, and there is no NaN.
+_parts: Callable[[Any, int], Iterable[str]] = json.encoder.c_make_encoder(  # type: ignore[attr-defined]  # of CPython
+    None, dict, canonical_text, None, ":", ",", True, False, False
+)
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is known only after looking
@@ -67,7 +57,9 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is kno
                 return value
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise CallError(f"not valid JSON: {_place_of(error)}") from error
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        what = error.msg.removesuffix(" at")
+        raise CallError(f"not valid JSON: {what} at {line}column {error.colno}") from error
     except RecursionError as error:
         raise CallError(f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:
@@ -183,8 +175,10 @@ def _check_length(value: Any, place: _Place) -> int:  # noqa: ANN401 -- narrowed
 
 
 def _check_text(value: str, place: _Place) -> None:
-    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-        raise CallError(f"`{_json_path(place)}` holds half of a surrogate pair, which is not text")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise CallError(f"`{_json_path(place)}` holds half of a surrogate pair, which is not text") from error
 
 
 def _subtract(left: int, size: int) -> int:
@@ -214,11 +208,6 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         twice = next(key for key, count in counts.items() if count > 1)
         raise CallError(f"the key `{twice[:_LONGEST_KEY]}` occurs twice in one object")
     return result
-
-
-def _place_of(error: json.JSONDecodeError) -> str:
-    line = f"line {error.lineno}, " if error.lineno > 1 else ""
-    return f"{error.msg.removesuffix(' at')} at {line}column {error.colno}"
 
 
 def _finite(text: str) -> float:

@@ -6,6 +6,7 @@ form of the name that a rule gives, so that no other spelling of a name escapes 
 
 import functools
 import hashlib
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -116,7 +117,7 @@ class NamePattern(Pattern):
 
     def may_mean(self, names: frozenset[str]) -> bool:
         """Return whether one of the names, all readings of one, may be meant."""
-        return any(pattern.matches(name) for pattern in self._patterns for name in names)
+        return any(pattern.matches(name) for pattern, name in itertools.product(self._patterns, names))
 
 
 def _fold(text: str) -> str:
@@ -135,7 +136,7 @@ def _in_parts(text: str) -> str:
 
 
 def _without_namespaces(text: str) -> Iterator[str]:
-    """Yield a folded name, and what is behind each namespace, with and without a number at its end."""
+    """Yield a folded name, and what is behind each namespace, also without a number at its end."""
     yield text
     while space := _NAMESPACE.match(text):
         text = text[space.end() :]
@@ -143,7 +144,7 @@ def _without_namespaces(text: str) -> Iterator[str]:
 
 
 def _cuts(text: str) -> Iterator[str]:
-    """Yield a folded name as that of a server's tool, cut at each separator and otherwise as it is."""
+    """Yield a folded name as that of a server's tool, cut at each separator."""
     mark = _MARK.match(text)
     rest = text[mark.end() :] if mark else text
     yield from (f"mcp:{rest[: each.start()]}/{rest[each.end() :]}" for each in _SEPARATOR.finditer(rest))

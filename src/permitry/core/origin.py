@@ -54,9 +54,7 @@ class HeardCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HeardCounts):
             return NotImplemented
-        if (self.messages, self.results) != (other.messages, other.results):
-            return False
-        return self.content == other.content
+        return (self.messages, self.results, self.content) == (other.messages, other.results, other.content)
 
     def __hash__(self) -> int:
         return hash((self.messages, self.results))

@@ -107,7 +107,7 @@ def _fits(piece: Piece, name: str, at: int) -> bool:
 
 
 class _Filed(NamedTuple):
-    """One glob, None where its place in the file says that it fits, and the numbers filed under it."""
+    """One glob, None where its place says that it fits, and the numbers filed under it."""
 
     pattern: Pattern | None
     numbers: list[int]
@@ -139,7 +139,9 @@ class Globs:
             numbers.append(number)
             return
         self._texts[text] = numbers = [number]
-        self._place(text).append(_Filed(None if _says_all(text) else Pattern(text), numbers))
+        # `head*`, `*tail` and `*` ask for no more than to be found under their one piece.
+        says_all = "?" not in text and (text.find("*") == len(text) - 1 or text.rfind("*") == 0)
+        self._place(text).append(_Filed(None if says_all else Pattern(text), numbers))
 
     def close(self) -> None:
         """Get ready to `find`; nothing can be added any more."""
@@ -201,8 +203,3 @@ class Globs:
             size = min(len(piece), _LETTERS)
             for at in range(len(piece) - size + 1):
                 yield self._middles, piece[at : at + size]
-
-
-def _says_all(text: str) -> bool:
-    """Return whether being found under its one piece is all the glob asks for: `head*`, `*tail`, or `*`."""
-    return "?" not in text and (text.find("*") == len(text) - 1 or text.rfind("*") == 0)

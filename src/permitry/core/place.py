@@ -9,9 +9,9 @@ import attrs
 
 from permitry.core.pattern import fold
 
-__all__ = ["Descent", "Listing", "Place", "components_of"]
+__all__ = ["WILDCARDS", "Descent", "Listing", "Place", "components_of"]
 
-_WILDCARDS = frozenset("*?[")
+WILDCARDS = frozenset("*?[")
 
 
 class Descent(enum.Enum):
@@ -92,7 +92,7 @@ class Place:
     @property
     def has_wildcards(self) -> bool:
         """Whether it may become other names."""
-        return self.is_glob and not _WILDCARDS.isdisjoint(self.text)
+        return self.is_glob and not WILDCARDS.isdisjoint(self.text)
 
     @functools.cached_property
     def tops(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class Place:
 
 def _above_wildcards(name: str) -> str:
     """Return the folder above the first component with a wildcard."""
-    return "/" + "/".join(itertools.takewhile(_WILDCARDS.isdisjoint, filter(None, name.split("/"))))
+    return "/" + "/".join(itertools.takewhile(WILDCARDS.isdisjoint, filter(None, name.split("/"))))
 
 
 def components_of(name: str) -> tuple[str, ...]:

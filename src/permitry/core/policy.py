@@ -138,17 +138,8 @@ class AuthorizationPolicy:
         return f"<{type(self).__name__}: rules={len(self.rules)}, files={len(sources - {''})}, version={self.version}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return functools.partial(
-            AuthorizationPolicy,
-            self.rules,
-            reader=self.reader,
-            declared=dict(self.declared),
-            flows=self.flows,
-            unmatched=self.unmatched,
-            unmatched_source=self.unmatched_source,
-            observed=self.observed,
-            source_files=self.source_files,
-        ), ()
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthorizationPolicy) if field.init}
+        return functools.partial(AuthorizationPolicy, **{**fields, "declared": dict(self.declared)}), ()
 
     @property
     def version(self) -> str:
@@ -203,11 +194,11 @@ class AuthorizationPolicy:
 
     @functools.cached_property
     def _alone(self) -> "AuthorizationPolicy":
-        """This policy without observed rules: no session fails because its rules do not go with them."""
+        """This policy without observed rules, with which those of a session may clash."""
         return self if self.observed is None else attrs.evolve(self, observed=None)
 
     def _extend(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
-        """Return the policy that is made with a source, and keep it as long as the source is there."""
+        """Return the policy that is made with a source, and keep it as long as that is there."""
         kept = self._extended.get(id(source))
         if kept is not None and kept[0]() is source:
             return kept[1]
@@ -218,7 +209,7 @@ class AuthorizationPolicy:
 
     @functools.cached_property
     def _doubtful(self) -> "AuthorizationPolicy | None":
-        """The policy that reads calls by what is not trusted as well, if there is anything of that."""
+        """The policy that reads calls by what is not trusted as well, if there is any."""
         reader = getattr(self.reader, "doubtful", None)
         return None if reader is None else attrs.evolve(self, reader=reader)
 
@@ -298,7 +289,7 @@ class AuthorizationPolicy:
         if not self.flows and context.rules is None and context.parent is None:
             return _NOTHING_LEFT
         # A budget of an agent above is spent by its sub-agents as well.
-        policies = [self.within(each) for each in context.lineage()]
+        policies = map(self.within, context.lineage())
         flows = {id(flow): flow for policy in policies for flow in policy.flows}.values()
         return side_effects(flows, [self.request(call, each, spec) for each in context.lineage()])
 

@@ -8,7 +8,7 @@ import attrs
 
 from permitry.core.json_values import JsonValue, freeze_object
 
-__all__ = ["MediaPart", "ToolResult", "clip", "join_ends"]
+__all__ = ["MediaPart", "ToolResult"]
 
 
 @attrs.frozen
@@ -55,17 +55,3 @@ class ToolResult:
     def of_object(cls, value: Mapping[str, Any]) -> "ToolResult":
         """Return the result of a tool that worked and gave a JSON object: as text for the model, and as it is."""
         return cls(True, json.dumps(value, ensure_ascii=False), structured=value)
-
-
-def clip(text: str, limit: int, note: str = "") -> str:
-    """Return `text` in about `limit` characters: its ends, a marker between, and `note` on what is kept elsewhere."""
-    if len(text) <= limit:
-        return text
-    head = limit * 2 // 3
-    return join_ends(text[:head], text[len(text) - (limit - head) :], len(text), note)
-
-
-def join_ends(head: str, tail: str, length: int, note: str = "") -> str:
-    """Return the two ends of a text of `length` characters, with a marker that counts what is between them."""
-    more = f"; {note}" if note else ""
-    return f"{head}\n...[{length - len(head) - len(tail)} characters left out{more}]...\n{tail}"

@@ -298,10 +298,13 @@ AnyRule: TypeAlias = AuthorizationRule | PermissionRule
 """What a policy takes for a rule."""
 
 
+@attrs.define(unsafe_hash=True)
 class BuiltInRule:
     """What the built-in rules share: their source, their priority, and the two-method form of the seed."""
 
-    __slots__ = ()
+    id: ClassVar[str]
+    reason: ClassVar[str]
+    is_pure: ClassVar[bool]
     effect: ClassVar[Verdict] = Verdict.ALLOW
     message: ClassVar[str | None] = None
     source: ClassVar[str | None] = "built-in"

@@ -1,5 +1,6 @@
 """Templates: named lists of tools that need no confirmation while active."""
 
+import functools
 from collections.abc import Iterable
 
 import attrs
@@ -36,28 +37,25 @@ class Template:
     description: str = attrs.field(default="", kw_only=True)
     extends: tuple["Template", ...] = attrs.field(default=(), kw_only=True, converter=_only_templates)
     exclusive: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
-    _names: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
-    _allowed: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
-    _globs: tuple[Pattern, ...] = attrs.field(init=False, repr=False, eq=False)
 
     # Everything inherited is gathered once: asking costs the same however templates extend each other.
 
-    @_names.default
-    def _all_names(self) -> frozenset[str]:
-        return frozenset({self.name}).union(*(parent._names for parent in self.extends))  # noqa: SLF001 -- our own kind
+    @functools.cached_property
+    def _lineage(self) -> frozenset[str]:
+        return frozenset({self.name}).union(*(parent.names() for parent in self.extends))
 
-    @_allowed.default
-    def _all_allowed(self) -> frozenset[str]:
-        return frozenset(self.allowed_tools).union(*(parent._allowed for parent in self.extends))  # noqa: SLF001 -- our own kind
+    @functools.cached_property
+    def _tools(self) -> frozenset[str]:
+        return frozenset(self.allowed_tools).union(*(parent._tools for parent in self.extends))  # noqa: SLF001 -- our own kind
 
-    @_globs.default
-    def _all_globs(self) -> tuple[Pattern, ...]:
-        return tuple(pattern for pattern in map(Pattern, self._allowed) if not pattern.is_exact)
+    @functools.cached_property
+    def _globs(self) -> tuple[Pattern, ...]:
+        return tuple(pattern for pattern in map(Pattern, self._tools) if not pattern.is_exact)
 
     def allows(self, tool: str) -> bool:
         """Return whether the template or one it extends names `tool`."""
-        return tool in self._allowed or any(pattern.matches(tool) for pattern in self._globs)
+        return tool in self._tools or any(pattern.matches(tool) for pattern in self._globs)
 
     def names(self) -> frozenset[str]:
         """Return the template's own name and the names of all it extends."""
-        return self._names
+        return self._lineage

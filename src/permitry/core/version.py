@@ -2,22 +2,17 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
 import attrs
 
 from permitry.core.decision import Verdict
+from permitry.core.extend import Policy
 from permitry.core.flow import Flow
 from permitry.core.rule import ActionReader, AnyRule
 from permitry.core.spec import ToolSpec
 from permitry.errors import safe_str
 
 __all__ = ["digest_rules"]
-
-
-class _Policy(Protocol):
-    @property
-    def version(self) -> str: ...
 
 
 def digest_rules(
@@ -27,7 +22,7 @@ def digest_rules(
     unmatched: Verdict,
     reader: ActionReader | None,
     *,
-    observed: _Policy | None,
+    observed: Policy | None,
 ) -> str:
     """Return a short digest, the same for the same rules in any process; it never raises."""
     # A decision needs it, and never raises: a rule that cannot be shown is described by its class.

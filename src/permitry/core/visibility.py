@@ -6,7 +6,7 @@ rule decides of a call of which only the tool is known, it decides for every cal
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import ClassVar, NoReturn, TypeAlias, cast
+from typing import NoReturn, TypeAlias, cast
 
 import attrs
 
@@ -20,21 +20,16 @@ from permitry.core.spec import ToolSpec
 
 __all__ = ["Unresolved", "Visibility", "call_of_tool", "raise_unresolved", "unknown_context"]
 
-# Looked up once: that takes longer than to compare it.
-_BLOCK = Verdict.BLOCK
-
-_CERTAIN = (True, None)
-"""The answers by which a restriction matches: law 2 counts one that fails as matched."""
-
 Ask: TypeAlias = Callable[[AuthContext, ToolSpec, ActionReader], Request]
 Answer: TypeAlias = bool | Unsure | None
 
 
 class Unresolved(BaseException):
-    """Raised when an answer depends on something a stand-in does not know; `is_of_context`: on the context only."""
+    """Raised when an answer depends on something a stand-in does not know."""
 
-    def __init__(self, *, is_of_context: bool = False) -> None:
-        self.is_of_context = is_of_context
+
+class _OfContext(Unresolved):
+    """Raised when it depends on the context only."""
 
 
 def raise_unresolved(*_: object, **__: object) -> NoReturn:
@@ -42,21 +37,8 @@ def raise_unresolved(*_: object, **__: object) -> NoReturn:
     raise Unresolved
 
 
-class _StandIn:
-    """An object that refuses comparison, hashing, `repr` and its class: these depend on the whole real object."""
-
-    __slots__ = ()
-    _is_of_context: ClassVar[bool] = False
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise Unresolved(is_of_context=self._is_of_context)
-
-    __getattr__ = __eq__ = __hash__ = __repr__ = _refuse
-    __class__ = property(_refuse)
-
-
-class _KnownCall(_StandIn):
-    """A call of which only the tool is known."""
+class _KnownCall:
+    """A call of which only the tool is known. What depends on the whole call, as its class does, is refused."""
 
     __slots__ = ("kind", "name", "readings", "server", "tool")
 
@@ -67,12 +49,18 @@ class _KnownCall(_StandIn):
         self.kind: PayloadKind = call.kind
         self.readings: frozenset[str] = call.readings
 
+    __getattr__ = __eq__ = __hash__ = __repr__ = raise_unresolved
+    __class__ = property(raise_unresolved)
 
-class _UnknownContext(_StandIn):
-    """A context of which nothing is known."""
 
+class _UnknownContext:
     __slots__ = ()
-    _is_of_context = True
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise _OfContext
+
+    __getattr__ = __eq__ = __hash__ = __repr__ = _refuse
+    __class__ = property(_refuse)
 
 
 def unknown_context() -> AuthContext:
@@ -93,32 +81,24 @@ class Visibility:
     def __init__(self, spec: ToolSpec, phases: Phases, evaluate: Evaluate, ask: Ask) -> None:
         self._evaluate, self._ask = evaluate, ask
         self._phases = Phases.of(map(_for_trial, phases.every), phases.cache)
-        self._blocks_others = phases.cache.unmatched is _BLOCK
+        self._blocks_others = phases.cache.unmatched is Verdict.BLOCK
         trial = ask(unknown_context(), spec, raise_unresolved)
         # Those that look at the call before the context are uncertain in every context.
-        restrictions = self._phases.restrictions
-        self._blocking = [rule for rule in restrictions if rule.effect is _BLOCK and _may_match(rule, trial)]
+        restrictions = (rule for rule in self._phases.restrictions if rule.effect is Verdict.BLOCK)
+        self._blocking = [rule for rule in restrictions if _ask(rule, trial, of_context=True) in (True, None)]
 
     def blocks_all(self, context: AuthContext, spec: ToolSpec) -> bool:
         """Return whether every call of the tool is certain to be blocked in this context."""
         if not (self._blocking or self._blocks_others):
             return False
         request = self._ask(context, spec, raise_unresolved)
-        overrides = self._phases.overrides
-        if overrides and any(_may_allow(rule, request) for rule in overrides):
+        if any(_ask(rule, request, otherwise=True) is True for rule in self._phases.overrides):
             return False
-        for rule in self._blocking:
-            try:
-                if rule.ask(request, []) in _CERTAIN:
-                    return True
-            except Unresolved:
-                continue
-        return self._blocks_others and self._blocks_unmatched(request)
-
-    def _blocks_unmatched(self, request: Request) -> bool:
-        """Return whether every call is certain to be blocked, as no rule permits any."""
+        # Law 2 counts a restriction that fails as matched.
+        if any(_ask(rule, request) in (True, None) for rule in self._blocking):
+            return True
         try:
-            return self._evaluate(request, self._phases).verdict is _BLOCK
+            return self._blocks_others and self._evaluate(request, self._phases).verdict is Verdict.BLOCK
         except Unresolved:
             return False
 
@@ -135,21 +115,11 @@ def _for_trial(rule: CompiledRule) -> CompiledRule:
 _UNRESOLVED = cast("Rule", SimpleNamespace(matches=raise_unresolved, covers=raise_unresolved))
 
 
-def _ask(rule: CompiledRule, request: Request) -> Answer | Unresolved:
-    """Return what a rule answers for every call; the signal where that depends on what a stand-in does not know."""
+def _ask(rule: CompiledRule, request: Request, *, otherwise: bool = False, of_context: bool = False) -> Answer:
+    """Return what a rule answers for every call; `otherwise` and `of_context` where it depends on what is not known."""
     try:
         return rule.ask(request, [])
-    except Unresolved as signal:
-        return signal
-
-
-def _may_allow(override: CompiledRule, request: Request) -> bool:
-    """Return whether an override allows some call of the tool; in doubt, True."""
-    answer = _ask(override, request)
-    return answer is True or isinstance(answer, Unresolved)
-
-
-def _may_match(rule: CompiledRule, trial: Request) -> bool:
-    """Return whether a restriction may match every call in some context."""
-    answer = _ask(rule, trial)
-    return answer.is_of_context if isinstance(answer, Unresolved) else answer in _CERTAIN
+    except _OfContext:
+        return of_context
+    except Unresolved:
+        return otherwise

@@ -50,6 +50,11 @@ class Word:
     source: str = attrs.field(default="", kw_only=True)
 
     @property
+    def is_kept(self) -> bool:
+        """Whether the shell leaves it as it is."""
+        return not (self.is_open or self.is_glob or self.is_home)
+
+    @property
     def may_be_option(self) -> bool:
         """Whether what the program receives can begin with a hyphen: a file name may be anything."""
         if self.text.startswith("-"):

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
-from permitry.core.result import join_ends
+from permitry.dispatch.clip import join_ends
 
 __all__ = [
     "CURRENT_REPORTER",

@@ -11,10 +11,11 @@ from concurrent.futures import Future
 import attrs
 
 from permitry.audit.recorder import waits_for_disk
-from permitry.core.result import ToolResult, clip
+from permitry.core.result import ToolResult
 from permitry.dispatch.apart import without_suspending
 from permitry.dispatch.attempt import Attempt, RefusedError, StoppedError
 from permitry.dispatch.cancel import SIGNAL
+from permitry.dispatch.clip import clip
 from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
 from permitry.dispatch.waiting import GRACE, await_thread, await_until, start

@@ -19,7 +19,7 @@ class Guards:
 
     At most `most` are kept, the ones used last. What a session has read, and what was asked about in it, would be
     forgotten with its guard, so that a session whose guard was dropped gets no other one. Of `keys` sessions this is
-    remembered, in 24 bytes each; past that no new session gets a guard.
+    remembered, in 80 bytes each; past that no new session gets a guard.
     """
 
     make: Callable[[Hashable], Guard]

@@ -23,7 +23,7 @@ class HandledCalls(Generic[Outcome]):
     """Outcomes by call: the same call is one of the same asker with the same id, tool and arguments. Not thread-safe.
 
     Those of open questions are all kept, as there is a bound on these; of the others the last `calls`, and no more than
-    go with `size` bytes of arguments. Of what is not kept, `ids` are remembered in 24 bytes each; past that every id
+    go with `size` bytes of arguments. Of what is not kept, `ids` are remembered in 80 bytes each; past that every id
     that the handler did not make up itself counts as used.
     """
 
@@ -34,8 +34,11 @@ class HandledCalls(Generic[Outcome]):
     _open: dict[_Key, Outcome] = attrs.field(factory=dict, init=False, repr=False)
     _settled: "OrderedDict[_Key, tuple[Outcome, int]]" = attrs.field(factory=OrderedDict, init=False, repr=False)
     _taken: int = attrs.field(default=0, init=False, repr=False)
-    _forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
+    _forgotten: Fingerprints = attrs.field(init=False, repr=False)
     _is_full: bool = attrs.field(default=False, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._forgotten = Fingerprints(self.ids)
 
     def find(self, asker: Asker, call: ToolCall) -> Outcome | None:
         """Return what became of a call, or None where that is not kept."""
@@ -81,7 +84,7 @@ class HandledCalls(Generic[Outcome]):
         is known to be new.
         """
         # An id that the handler has just made up is like no other.
-        if self._forgotten is None or not is_given:
+        if not is_given:
             return False
         return self._is_full or self._forgotten.count(hash((asker, call.call_id, call.digest))) > 0
 
@@ -89,6 +92,4 @@ class HandledCalls(Generic[Outcome]):
         # INVARIANT: law 4. What is forgotten of a call is what became of it, never that it was handled.
         key, (_, size) = self._settled.popitem(last=False)
         self._taken -= size
-        if self._forgotten is None:
-            self._forgotten = Fingerprints(self.ids)
         self._is_full |= not self._forgotten.add(hash(key))

@@ -1,7 +1,6 @@
 """A rule that was written in a rule file."""
 
 from collections.abc import Iterator
-from types import NoneType
 
 import attrs
 
@@ -16,11 +15,6 @@ from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.shared import SideEffects
 
 __all__ = ["ConfiguredRule"]
-
-# Looked up once: that takes longer than to compare it.
-_ALLOW = Verdict.ALLOW
-# A budget of another class may depend on more than the request.
-_BUDGETS = (Budget, NoneType)
 
 
 @attrs.frozen
@@ -61,7 +55,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def matches(self, request: Request) -> bool | Unsure:
         """Return whether the rule applies, or raise `UnevaluableError` for a condition."""
-        if self.effect is _ALLOW:
+        if self.effect is Verdict.ALLOW:
             return self.scope.permits(request) and not self._is_withheld(request)
         answer = self.scope.restricts(request)
         if answer is False or self.budget is None:
@@ -71,11 +65,11 @@ class ConfiguredRule(Scoped, Rule):
     @property
     def is_pure(self) -> bool:
         """Whether the result depends on the request alone, which includes history and time."""
-        return self.scope.is_pure and type(self.budget) in _BUDGETS
+        return self.scope.is_pure
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. The rule cannot match unless one fact of each set is present."""
-        return self.scope.needs(is_permission=self.effect is _ALLOW)
+        return self.scope.needs(is_permission=self.effect is Verdict.ALLOW)
 
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
@@ -84,7 +78,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether it might permit something if its tool declared what the arguments are."""
-        is_permission = self.effect is _ALLOW and self.scope.selects(request, Match.YES)
+        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(request, Match.YES)
         return is_permission and self.scope.lacks_roles(request)
 
     def near_miss(self, request: Request) -> str | None:
@@ -96,8 +90,8 @@ class ConfiguredRule(Scoped, Rule):
         return reasons or self._why_withheld(request)
 
     def not_lifted(self, request: Request) -> str | None:
-        """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
-        if self.effect is _ALLOW:
+        """Return why `unless` does not lift the rule from a call that it restricts."""
+        if self.effect is Verdict.ALLOW:
             return None
         return " and ".join(self.scope.not_lifted(request)) or None
 
@@ -107,7 +101,7 @@ class ConfiguredRule(Scoped, Rule):
         return self.scope.asks_origins
 
     def origins(self, request: Request) -> Iterator[Origin]:
-        """Yield where the values came from that its conditions ask that of, for a tool that it selects."""
+        """Yield where the values came from that its conditions ask that of."""
         if self.scope.selects(request, need_of(self.effect)):
             yield from self.scope.origins(request)
 
@@ -131,8 +125,8 @@ class ConfiguredRule(Scoped, Rule):
         return changes_of(request.actions, request.tool).doubt if self.keeps else None
 
     def _why_withheld(self, request: Request) -> str | None:
-        """Return why the rule does not match a call that is in its scope; None for any other call."""
-        is_permission, scope = self.effect is _ALLOW, self.scope
+        """Return why the rule does not match a call that is in its scope."""
+        is_permission, scope = self.effect is Verdict.ALLOW, self.scope
         if not (scope.permits(request, is_alone=False) if is_permission else scope.restricts(request)):
             return None
         doubt = self._doubt(request)

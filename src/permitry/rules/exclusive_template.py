@@ -1,28 +1,24 @@
 """The rule `exclusive-template`."""
 
-from typing import ClassVar
-
-import attrs
-
 from permitry.core.decision import Verdict
 from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["ExclusiveTemplateRule"]
 
 
-@attrs.frozen
 class ExclusiveTemplateRule(BuiltInRule):
     """Blocks every tool that an exclusive template, while it is active, does not list.
 
     Phase: restriction, priority 110. Active when a rule file defines a template with `exclusive = true`.
     """
 
-    id: ClassVar[str] = "exclusive-template"
-    priority_number: ClassVar[int] = 110
-    is_pure: ClassVar[bool] = True
-    effect: ClassVar[Verdict] = Verdict.BLOCK
-    reason: ClassVar[str] = "the active template allows its own tools and no others"
-    message: ClassVar[str | None] = (
+    __slots__ = ()
+    id = "exclusive-template"
+    priority_number = 110
+    is_pure = True
+    effect = Verdict.BLOCK
+    reason = "the active template allows its own tools and no others"
+    message = (
         "The template that is active allows only its own tools, and this call did not run. Go on with those tools."
     )
 

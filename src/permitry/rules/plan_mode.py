@@ -1,28 +1,24 @@
 """The rule `plan-mode`."""
 
-from typing import ClassVar
-
-import attrs
-
 from permitry.core.decision import Verdict
 from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["PlanModeBlockingRule"]
 
 
-@attrs.frozen
 class PlanModeBlockingRule(BuiltInRule):
     """Blocks every call that is not known to be read-only while a plan is being written.
 
     Phase: restriction, priority 100. Nothing in a later phase can undo it. An unknown tool counts as writing.
     """
 
-    id: ClassVar[str] = "plan-mode"
-    priority_number: ClassVar[int] = 100
-    is_pure: ClassVar[bool] = True
-    effect: ClassVar[Verdict] = Verdict.BLOCK
-    reason: ClassVar[str] = "plan mode is on and the call is not known to be read-only"
-    message: ClassVar[str | None] = (
+    __slots__ = ()
+    id = "plan-mode"
+    priority_number = 100
+    is_pure = True
+    effect = Verdict.BLOCK
+    reason = "plan mode is on and the call is not known to be read-only"
+    message = (
         "Plan mode is on: nothing may be changed yet, and this call did not run. "
         "Use read-only tools to finish the plan, then present it to the user."
     )

@@ -1,9 +1,5 @@
 """The rule `read-only`."""
 
-from typing import ClassVar
-
-import attrs
-
 from permitry.core.effects import only_reads
 from permitry.core.facts import Fact, Kind
 from permitry.core.rule import BuiltInRule, Request
@@ -14,7 +10,6 @@ __all__ = ["ReadOnlyToolRule"]
 _NEEDS = (frozenset({Fact(Kind.TRAIT, (), "@reads")}),)
 
 
-@attrs.frozen
 class ReadOnlyToolRule(BuiltInRule):
     """Allows every call that is known to be read-only.
 
@@ -23,10 +18,11 @@ class ReadOnlyToolRule(BuiltInRule):
     arguments: the address itself can send out what was read before.
     """
 
-    id: ClassVar[str] = "read-only"
-    priority_number: ClassVar[int] = 200
-    is_pure: ClassVar[bool] = True
-    reason: ClassVar[str] = "the tool only reads"
+    __slots__ = ()
+    id = "read-only"
+    priority_number = 200
+    is_pure = True
+    reason = "the tool only reads"
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return the trait of tools that may only read."""

@@ -1,25 +1,21 @@
 """The rule `template`."""
 
-from typing import ClassVar
-
-import attrs
-
 from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["TemplateAllowedToolsRule"]
 
 
-@attrs.frozen
 class TemplateAllowedToolsRule(BuiltInRule):
     """Allows the tools of the active template.
 
     Phase: permission, priority 210. A template without tools allows nothing.
     """
 
-    id: ClassVar[str] = "template"
-    priority_number: ClassVar[int] = 210
-    is_pure: ClassVar[bool] = True
-    reason: ClassVar[str] = "the active template lists the tool"
+    __slots__ = ()
+    id = "template"
+    priority_number = 210
+    is_pure = True
+    reason = "the active template lists the tool"
 
     def matches(self, request: Request) -> bool:
         """Return whether a template is active and lists the tool."""

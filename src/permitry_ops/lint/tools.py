@@ -1,8 +1,10 @@
 """The findings `unknown-tool` and `undeclared-tool`."""
 
 import difflib
+import itertools
 from collections.abc import Iterable, Iterator
 
+from permitry.conditions.tools import ToolsCondition
 from permitry.config.diagnostics import nearest
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
@@ -18,7 +20,9 @@ _NEAR = 0.8
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the names that no tool has or look misspelt, and the tools that are not declared."""
     for rule in subject.rules.rules:
-        texts = (each.text for each in rule.scope.named_tools if not each.text.startswith("@"))
+        excepted = itertools.chain.from_iterable(each.selectors for each in rule.scope.each(ToolsCondition))
+        named = (each.text for each in (*rule.scope.selectors, *excepted))
+        texts = (text for text in named if not text.startswith("@"))
         for reason, suggestion in _unknown(texts, subject):
             yield report_finding(rule, _KIND, reason, suggestion)
     for draft in subject.drafts.templates.values():

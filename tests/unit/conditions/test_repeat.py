@@ -40,7 +40,7 @@ def test_its_fact_is_how_often_the_call_would_have_run() -> None:
 def test_a_count_that_is_not_known_any_more_is_a_failure() -> None:
     """Law 2: a restriction then applies, and a permission does not."""
     log = Log(Bounds(calls=1, digests=1))
-    for at, call in enumerate((OTHER, CALL, ToolCall("bash"))):
+    for at, call in enumerate((OTHER, ToolCall("bash"), CALL)):
         log.add(Ran(float(at), call.tool, "main", call.digest))
     request = Request(CALL, AuthContext(history=log.history))
     with pytest.raises(UnevaluableError, match="so many calls"):

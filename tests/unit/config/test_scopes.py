@@ -23,6 +23,7 @@ from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft
 from permitry.config.load import load_rules
 from permitry.config.schema import RuleTable
+from permitry.core.names import NamePattern
 from permitry.core.pattern import Pattern
 from permitry.errors import ConfigError, RuleError
 
@@ -47,7 +48,7 @@ def _when(**keys: object) -> Conditions:
         ("mode", ["plan", "review"], ModeCondition(("plan", "review"))),
         ("agent", "sub-*", AgentCondition((Pattern("sub-*"),))),
         ("template", "reader", TemplateCondition(("reader",))),
-        ("server", ["docs", "m*"], ServerCondition((Pattern("docs"), Pattern("m*")))),
+        ("server", ["docs", "m*"], ServerCondition((NamePattern("docs"), NamePattern("m*")))),
         ("label", "web", LabelCondition(("web",))),
         ("digest", "0" * 64, DigestCondition(("0" * 64,))),
         ("repeat", 3, RepeatCondition(3)),

@@ -10,7 +10,7 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.core.context import AuthContext, AuthState, misspelt_mode
+from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.history import History, Ran
 from permitry.core.template import Template
 from permitry.golden.counts import GivenCounts
@@ -190,7 +190,7 @@ def test_a_state_with_a_truthy_flag_is_refused() -> None:
     state = _state()
     state.yolo_mode = lambda: False
     with pytest.raises(TypeError, match="yolo_mode"):
-        AuthContext.from_state(cast("AuthState", state))
+        AuthContext.from_state(state)
 
 
 class _Seed:
@@ -202,7 +202,7 @@ class _Seed:
 
 
 def _read(state: object) -> AuthContext:
-    return AuthContext.from_state(cast("AuthState", state))
+    return AuthContext.from_state(state)
 
 
 def test_a_state_may_have_the_four_fields_alone() -> None:

@@ -73,23 +73,21 @@ def test_paths_are_relative_to_an_anchor() -> None:
     facts = _facts("bash", {"command": "cat src/A ~/x; grep -r y lib; rm build/*.o"})
     heads = {(), ("src",), ("src", "a"), ("lib",), ("build",)}
     trees = {("lib",), ("build",)}
-    assert facts.paths(Anchor.WORKSPACE) == Paths(frozenset(heads), frozenset(trees), None, None)
-    assert facts.paths(Anchor.HOME) == Paths(frozenset({(), ("x",)}), frozenset(), None, None)
+    assert facts.paths(Anchor.WORKSPACE) == Paths(frozenset(heads), frozenset(trees), None)
+    assert facts.paths(Anchor.HOME) == Paths(frozenset({(), ("x",)}), frozenset(), None)
     assert facts.paths(Anchor.TOP) is facts.paths(Anchor.TOP)
 
 
 def test_a_walk_from_above_may_meet_anything_below() -> None:
     """Whatever its name, and however deep."""
     paths = _facts("grep", {"path": "/"}).paths(Anchor.WORKSPACE)
-    assert paths == Paths(frozenset({()}), frozenset({()}), None, None)
+    assert paths == Paths(frozenset({()}), frozenset({()}), None)
 
 
 def test_paths_are_known_by_what_happens_to_them() -> None:
     """A path that is guessed for an undeclared tool may be accessed in any way."""
     facts = _facts("bash", {"command": "cat src/A; rm -r lib"})
-    assert facts.paths(Anchor.WORKSPACE, Access.DELETE) == Paths(
-        frozenset({(), ("lib",)}), frozenset({("lib",)}), None, None
-    )
+    assert facts.paths(Anchor.WORKSPACE, Access.DELETE) == Paths(frozenset({(), ("lib",)}), frozenset({("lib",)}), None)
     guessed = _facts("other", {"text": "src/A"})
     assert all(guessed.paths(Anchor.WORKSPACE, each) is guessed.paths(Anchor.WORKSPACE) for each in Access)
 

@@ -8,9 +8,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
-from permitry.conditions.agent import AgentCondition
-from permitry.conditions.args import ArgumentCondition, ArgumentTest, argument_condition
-from permitry.conditions.budget import Budget
+from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
@@ -24,7 +22,6 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact, Kind
 from permitry.core.index import Index
-from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule, Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
@@ -32,7 +29,6 @@ from permitry.core.template import Template
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.configured import ConfiguredRule
-from permitry.rules.flow import FlowRule
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 NOWHERE = AuthContext()
@@ -204,23 +200,6 @@ def test_a_rule_that_cannot_say_what_it_needs_is_asked() -> None:
     policy = _policy(*(_needing(number, number) for number in range(100)), *odd)
     policy.decide(ToolCall("bash", {"n": 200}), NOWHERE)
     assert all(rule.asked for rule in odd)
-
-
-class _AnyWords(ArgvPattern):
-    """A pattern of which only the answer was changed."""
-
-    def match(self, *_: object) -> Match:
-        """Return `ALIKE`."""
-        return Match.ALIKE
-
-
-def test_a_pattern_of_another_type_needs_nothing() -> None:
-    """What its text says is not what it means."""
-    tests = [Scope((), Conditions((argument_condition("n", n),))) for n in range(50)]
-    usual = [ConfiguredRule(f"r{n}", BLOCK, 150, scope) for n, scope in enumerate(tests)]
-    odd = ConfiguredRule("odd", BLOCK, 140, Scope((), Conditions(commands=(_AnyWords("git push"),))))
-    policy = AuthorizationPolicy([*usual, odd], reader=ReadActions(None))
-    assert policy.decide(ToolCall("bash", {"command": "ls", "n": 99}), NOWHERE).rule_id == "odd"
 
 
 # What it never takes for granted ------------------------------------------------------------------------------------
@@ -531,36 +510,9 @@ def test_many_calls_are_decided_at_once() -> None:
 # Rules of files, once the tool is known -----------------------------------------------------------------------------
 
 
-def _restriction(*plain: Any, scope: type[Scope] = Scope) -> AuthorizationPolicy:  # noqa: ANN401 -- conditions of all kinds
-    selected = scope((ToolSelector("bash"),), Conditions(plain))
+def _restriction(*plain: Any) -> AuthorizationPolicy:  # noqa: ANN401 -- conditions of all kinds
+    selected = Scope((ToolSelector("bash"),), Conditions(plain))
     return AuthorizationPolicy([ConfiguredRule("r", BLOCK, 150, selected)])
-
-
-class _OddScope(Scope):
-    """A scope that someone changed."""
-
-    def restricts(self, _: Request) -> bool:
-        """Return False."""
-        return False
-
-
-class _OddTest(ArgumentTest):
-    """A test that someone changed."""
-
-    def truth(self, _: object) -> bool:
-        """Return False."""
-        return False
-
-
-def test_a_scope_of_another_type_is_asked_itself() -> None:
-    """What is left of it is for it to say."""
-    assert _restriction(scope=_OddScope).decide(ToolCall("bash"), NOWHERE).rule_id is None
-
-
-def test_a_test_of_another_type_is_asked_itself() -> None:
-    """So with the tests of arguments."""
-    condition = ArgumentCondition(("n",), _OddTest(argument_condition("n", 1).test.checks))
-    assert _restriction(condition).decide(ToolCall("bash", {"n": 1}), NOWHERE).rule_id is None
 
 
 @for_each(
@@ -700,42 +652,6 @@ def test_what_a_context_of_another_class_ignores_is_its_own_matter() -> None:
     policy = AuthorizationPolicy(BUILT_IN_RULES)
     verdicts = [policy.decide(ToolCall("tool"), each).verdict for each in (_Trusting(), NOWHERE, _Trusting())]
     assert verdicts == [ALLOW, CONFIRM, ALLOW]
-
-
-class _Running(Budget):
-    """A budget that someone else counts."""
-
-    counted: ClassVar[list[str]] = []
-
-    def is_spent(self, _: Request) -> bool:
-        """Return whether there was a call."""
-        return bool(self.counted)
-
-
-def test_a_budget_of_another_class_is_asked_each_time() -> None:
-    """Whatever it counts changes from call to call."""
-    rule = ConfiguredRule("r", ALLOW, 250, budget=_Running("r", 1))
-    policy = AuthorizationPolicy([rule], flows=[FlowRule("r", Scope(), counts=True)])
-    verdicts = _decided(policy)
-    _Running.counted.append("a call")
-    assert (*verdicts, *_decided(policy, calls=1)) == (ALLOW, ALLOW, ALLOW, CONFIRM)
-
-
-class _Changing(Pattern):
-    """A pattern that someone else changes."""
-
-    answers: ClassVar[list[bool]] = []
-
-    def matches(self, _: str) -> bool:
-        """Return the next answer."""
-        return self.answers.pop(0)
-
-
-def test_a_pattern_of_agents_of_another_class_is_asked_each_time() -> None:
-    """It makes its condition, and so its rule, one that is not pure."""
-    _Changing.answers[:] = [True, False, True]
-    policy = _restriction(AgentCondition((_Changing("main"),)))
-    assert _decided(policy) == [BLOCK, CONFIRM, BLOCK]
 
 
 @attrs.frozen

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.tables import for_each
 
-from permitry.core.result import MediaPart, ToolResult, clip
+from permitry.core.result import MediaPart, ToolResult
 
 
 @for_each(("ok", "text"), [("yes", "done"), (1, "done"), (True, b"done"), (True, None)])
@@ -32,22 +32,6 @@ def test_a_result_does_not_end_the_session_unasked() -> None:
     """The user says so, and then a loop can see it."""
     assert ToolResult(True, "done").ends_session is False
     assert ToolResult(False, "stop", ends_session=True).ends_session is True
-
-
-@for_each("text", ["", "short", "x" * 30])
-def test_a_text_within_the_limit_is_whole(text: str) -> None:
-    """Nothing is added to what fits."""
-    assert clip(text, 30) == text
-
-
-def test_a_longer_text_keeps_its_head_and_tail() -> None:
-    """Two thirds come from the beginning, one third from the end, and the gap is reported in characters."""
-    assert clip("a" * 20 + "-" * 60 + "z" * 10, 30) == f"{'a' * 20}\n...[60 characters left out]...\n{'z' * 10}"
-
-
-def test_a_limit_of_nothing_keeps_nothing() -> None:
-    """The marker alone is left, and no end of the text slips through."""
-    assert clip("secret", 0) == "\n...[6 characters left out]...\n"
 
 
 def test_an_object_is_text_for_the_model_and_itself_for_the_host() -> None:

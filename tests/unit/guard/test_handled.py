@@ -86,7 +86,7 @@ def test_when_too_many_ids_were_used_no_given_one_is_known_to_be_new(
 
 def test_as_many_calls_as_wanted_take_the_same_memory() -> None:
     """Whatever was remembered in the first of them, the others add nothing."""
-    handled = _handled(5_000, calls=10, ids=100_000)
+    handled = _handled(5_000, calls=10, ids=1_000)
     tracemalloc.start()
     try:
         for number in range(5_000, 10_000):

@@ -26,6 +26,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.history import History, Ran
+from permitry.core.names import NamePattern
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
@@ -93,7 +94,7 @@ def test_conditions_that_hold_let_the_rule_match(plain: tuple[Condition, ...], c
             "template = parent (expected: child)",
         ),
         ((LabelCondition(("web", "mail")),), {}, "labels = none (expected: web or mail)"),
-        ((ServerCondition((Pattern("docs"), Pattern("m*"))),), {}, "no server (expected: docs or m*)"),
+        ((ServerCondition((NamePattern("docs"), NamePattern("m*"))),), {}, "no server (expected: docs or m*)"),
         ((RepeatCondition(3),), {}, "repeat = 1 (expected: at least 3)"),
         ((AttendedCondition(False),), {}, "attended = true"),
         (

@@ -93,20 +93,6 @@ def addresses(text: str) -> Iterator[str]:
     yield from _ibans_in(plain)
 
 
-def is_in_text(form: str, other: str) -> bool:
-    """Return whether the first normal form is a whole word of a text with the other."""
-    (kind, _, word), (of, _, text) = form.partition(":"), other.partition(":")
-    if of not in ("text", "lines"):
-        return False
-    match kind:
-        case "words":
-            return _occurs(word, _plain(text, "NFKC").lower(), _JOINS_WORDS)
-        case "text":
-            return _occurs(word, _plain(text, "NFC"), _JOINS_NAMES)
-        case _:
-            return False
-
-
 def words_of(value: str) -> list[str]:
     """Return the words of a text, as `Message.has_word` looks for them; none of a long one."""
     text = _plain(value, "NFKC").lower() if len(value) <= _LONGEST else ""
@@ -194,6 +180,13 @@ class Message:
     def has_word(self, word: str) -> bool:
         """Return whether one of `words_of` a text is a word of this one."""
         return _occurs(word, self._folded, "")
+
+
+def is_in_text(form: str, other: str) -> bool:
+    """Return whether the first normal form is a whole word of a text with the other."""
+    kind, _, text = other.partition(":")
+    words = Message(_plain(text, "NFC"), _plain(text, "NFKC").lower(), frozenset())
+    return kind in ("text", "lines") and words.has(form)
 
 
 def _forms(plain: str) -> Iterator[str]:

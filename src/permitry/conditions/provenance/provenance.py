@@ -4,7 +4,6 @@ It only answers where a value certainly comes from. What is forgotten comes from
 """
 
 import contextlib
-import copy
 import functools
 import itertools
 import re
@@ -17,7 +16,7 @@ import attrs
 
 from permitry.conditions.provenance.normal_form import Message, addresses, elements_of, is_in_text, leaves_of, normal
 from permitry.core.context import AuthContext
-from permitry.core.history import Bounds
+from permitry.core.history import Bounds, copy_state, set_state
 from permitry.core.json_values import MAX_BYTES, JsonValue, canonical_text, freeze_object, parse_json
 from permitry.core.origin import HeardCounts
 from permitry.core.texts import shorten
@@ -154,7 +153,7 @@ class Heard:
     """What a session hears; it takes a bounded amount of memory. Thread-safe with a `lock`."""
 
     bounds: Bounds = attrs.field(factory=Bounds)
-    _lock: contextlib.AbstractContextManager[object] = attrs.field(factory=contextlib.nullcontext, repr=False)
+    lock: contextlib.AbstractContextManager[object] = attrs.field(factory=contextlib.nullcontext, repr=False)
     messages: int = attrs.field(default=0, init=False)
     results: int = attrs.field(default=0, init=False)
     _texts: deque[Message] = attrs.field(factory=deque, init=False, repr=False)
@@ -169,7 +168,7 @@ class Heard:
     def hear(self, text: str) -> None:
         """Keep a message of the user; miss one that is too long, or cannot be read."""
         message = Message.of(text if len(text) <= self.bounds.message_size else "")
-        with self._lock:
+        with self.lock:
             self.messages += 1
             if not message.text and text.strip():
                 return
@@ -180,12 +179,12 @@ class Heard:
 
     def miss(self) -> None:
         """Count a message that may be the user's, and is not known."""
-        with self._lock:
+        with self.lock:
             self.messages += 1
 
     def label(self, digest: str, labels: frozenset[str]) -> None:
         """Note the labels that a call with this digest puts on the session, for its result."""
-        with self._lock:
+        with self.lock:
             self.labels[digest] = self.labels.pop(digest, _NONE) | labels
             if len(self.labels) > self.bounds.results:
                 del self.labels[next(iter(self.labels))]
@@ -207,7 +206,7 @@ class Heard:
         # What the host has can change; a text, and what is frozen, cannot.
         value = result if isinstance(result, str | MappingProxyType) else _parse(result)
         size += len(value) if isinstance(value, str) else _size(value)
-        with self._lock:
+        with self.lock:
             self.results += 1
             if size > self.bounds.result_size:
                 return
@@ -260,32 +259,27 @@ class Heard:
 
     def said(self, messages: int) -> tuple[Message, ...]:
         """Return those of the first messages that are kept."""
-        with self._lock:
+        with self.lock:
             return tuple(itertools.islice(self._texts, max(0, messages - self.messages + len(self._texts))))
 
     def returned(self, results: int) -> tuple[Returned, ...]:
         """Return those of the first results that are kept."""
-        with self._lock:
+        with self.lock:
             self._look()
             return tuple(each for each in self._returned if each.number <= results)
 
     def seen(self, key: _Key, results: int) -> tuple[Seen, ...]:
         """Return where a value was seen in the first results."""
-        with self._lock:
+        with self.lock:
             self._look()
             return tuple(seen for seen in self._seen.get(key, ()) if seen.of.number <= results)
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
+        with self.lock:
             self._look()
-            names = [field.name for field in attrs.fields(Heard) if field.name != "_lock"]
-            return {name: copy.deepcopy(getattr(self, name)) for name in names}
+        return copy_state(self)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        # A copy is looked at, and nothing is added to it.
-        self._lock = contextlib.nullcontext()
+    __setstate__ = set_state
 
 
 @attrs.frozen(eq=False)

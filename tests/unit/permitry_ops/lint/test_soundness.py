@@ -18,7 +18,7 @@ from permitry.config.load import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.pattern import Pattern
+from permitry.core.names import NamePattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint import lint
@@ -32,7 +32,7 @@ PLAIN: tuple[Condition, ...] = (
     ModeCondition(("plan",)),
     ModeCondition(("plan", "review")),
     ModeCondition(("yolo",)),
-    ServerCondition((Pattern("s"),)),
+    ServerCondition((NamePattern("s"),)),
 )
 
 # A law is true on a slow machine, too.
