@@ -89,7 +89,7 @@ def keep_rules(
         return
     every = [policy.within(each) for each in context.lineage()]
     exact = [each for each in every if each.version == version]
-    behind = (exact or every)[0]
+    behind = [*exact, *every][0]
     origins = cast("tuple[_Origin, ...]", behind.source_files)
     files = list(map(_rule_file, origins))
     fields = {

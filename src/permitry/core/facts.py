@@ -254,7 +254,8 @@ class ActionFacts:
     def _with_operands(self) -> tuple[Action, ...]:
         """`_actions`, and what operands of programs name; that takes longer to read."""
         runs = (action.operands for action in self._actions if isinstance(action, Run))
-        return (*self._actions, *(each for some in runs for each in (*some.touches, *some.connects, *some.guessed)))
+        named = (each for some in runs for each in (*some.touches, *some.connects, *some.guessed))
+        return (*self._actions, *named)
 
     def _commands(self) -> Iterator[tuple[Word, ...]]:
         for action in self._actions:

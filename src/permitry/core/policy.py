@@ -138,8 +138,10 @@ class AuthorizationPolicy:
         return f"<{type(self).__name__}: rules={len(self.rules)}, files={len(sources - {''})}, version={self.version}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthorizationPolicy) if field.init}
-        return functools.partial(AuthorizationPolicy, **{**fields, "declared": dict(self.declared)}), ()
+        names = [field.name for field in attrs.fields(AuthorizationPolicy) if field.init]
+        fields = {name: getattr(self, name) for name in names}
+        fields["declared"] = dict(self.declared)
+        return functools.partial(AuthorizationPolicy, **fields), ()
 
     @property
     def version(self) -> str:

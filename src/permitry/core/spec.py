@@ -51,7 +51,14 @@ class ArgumentRole(enum.Enum):
 # What is typed into a program may be a command as well; without it, the call of such a tool only looks.
 # Left out of the digest where they are false.
 _FLAGS = ("applies_patches", "requires_approval")
-_SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.COMMAND_OR_ARGV, ArgumentRole.INPUT})
+_SHELL_ROLES = frozenset(
+    {
+        ArgumentRole.COMMAND,
+        ArgumentRole.ARGV,
+        ArgumentRole.COMMAND_OR_ARGV,
+        ArgumentRole.INPUT,
+    }
+)
 _READING_ROLES = frozenset(
     {
         ArgumentRole.READ_PATH,

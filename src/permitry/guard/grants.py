@@ -12,7 +12,18 @@ __all__ = ["Grant", "quote"]
 
 _TURN = "\n"
 """What is between a session and its turn in a store."""
-_SHARED = ("id", "rule", "digest", "agent", "principal", "reason", "granted_by", "made_at", "uses_left", "revoked_at")
+_SHARED = (
+    "id",
+    "rule",
+    "digest",
+    "agent",
+    "principal",
+    "reason",
+    "granted_by",
+    "made_at",
+    "uses_left",
+    "revoked_at",
+)
 
 
 @attrs.frozen

@@ -27,7 +27,8 @@ def record(parts: Parts, event: str, call: ToolCall, details: Mapping[str, objec
     recorder = parts.recorder
     try:
         if case is not None and hasattr(recorder, "keep_policy"):
-            recorder.keep_policy(case.decision.policy_version, parts.policy, case.context)
+            version = case.decision.policy_version
+            recorder.keep_policy(version, parts.policy, case.context)
         if case is not None and case.is_started and hasattr(recorder, "together"):
             with recorder.together():
                 recorder.record(event, call, **details)

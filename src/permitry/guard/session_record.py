@@ -13,7 +13,9 @@ def begin_session(parts: Parts, recorder: StoredRecorder, *, principal: str | No
     `principal` is for whom the agent works. Raises: `AuditError`.
     """
     session, policy = parts.session, parts.policy
-    recorder.keep_policy(policy.version, policy, AuthContext.from_state(session))
+    context = AuthContext.from_state(session)
+    recorder.keep_policy(policy.version, policy, context)
+    names = [getattr(each, "name", None) for each in policy.source_files]
     recorder.begin(
         workspace=session.workspace,
         agent=session.agent,
@@ -21,6 +23,6 @@ def begin_session(parts: Parts, recorder: StoredRecorder, *, principal: str | No
         mode=session.mode,
         template=getattr(session.active_template, "name", None),
         attended=session.attended,
-        rules=[getattr(each, "name", None) for each in policy.source_files],
+        rules=names,
         policy_version=policy.version,
     )
