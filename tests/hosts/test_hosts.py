@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 from tests.cli.test_hook import CRASH, DIES, SLOW
 from tests.hosts.fake_models import Call
@@ -192,6 +193,19 @@ def test_what_a_rule_prints_changes_nothing(host: RealHost, home: Path) -> None:
     """Two documents would let a call run in some hosts."""
     outcome = host.session(home, [["touch bad"], ["touch good"]], code=PRINTS)
     assert {name for name in outcome.files if name in ("good", "bad")} == {"good"}, outcome.printed
+
+
+def test_what_the_shell_of_a_host_prints_changes_nothing(host: RealHost, home: Path) -> None:
+    """A greeting in a file that it reads at the start: some hosts read no document after it."""
+    for name in (".bashrc", ".zshenv", "noise"):
+        (home / name).write_text("echo hello\n")
+    loud = {"BASH_ENV": str(home / "noise"), "SHELL": "/bin/bash"}
+    environ = host.environ
+    host = attrs.evolve(host, environ=lambda url: {**environ(url), **loud})
+    outcome = host.session(home, [["touch bad"], ["touch good"]])
+    assert "bad" not in outcome.files, outcome.printed
+    # It takes a hook that prints anything else for one that has failed.
+    assert ("good" in outcome.files) is (host.name != "copilot"), outcome.printed
 
 
 def test_twelve_calls_at_once_are_each_decided(host: RealHost, home: Path) -> None:

@@ -33,7 +33,7 @@ _OWN = "These files belong to permitry"
 _MAIN = "; from permitry.cli.main import run_from_shell; run_from_shell()"
 _CHECK = "import permitry.guard.guard as g; g.Guard.check = lambda *_, **__: "
 _CRASH = "import os; os.abort()"
-_SILENT = "import os; os._exit(1)"
+_EXIT = "import os; os._exit(1)"
 _RAISE = f"{_CHECK}1 / 0{_MAIN}"
 _SLOW = f"import time; {_CHECK}time.sleep(60){_MAIN}"
 
@@ -104,7 +104,7 @@ def trials(host: Host, words: Sequence[str], folder: Path) -> Iterator[Finding]:
         ("garbage", words, "what?", {}),
         ("a rule that raises", [*words[:at], "-c", _RAISE, *hook], json.dumps(call), alone),
         ("a hook that crashes", [*words[:at], "-c", _CRASH, *hook], json.dumps(call), alone),
-        ("a hook that ends without a word", [*words[:at], "-c", _SILENT, *hook], json.dumps(call), alone),
+        ("a hook that says nothing", [*words[:at], "-c", _EXIT, *hook], json.dumps(call), alone),
         ("a rule that is slow", [*words[:at], "-c", _SLOW, *slow], json.dumps(call), alone),
     ):
         begin = time.monotonic()
@@ -138,7 +138,7 @@ def _run(
 
 
 def _is_blocked(host: Host, done: "subprocess.CompletedProcess[str]", denials: Sequence[str]) -> bool:
-    # The plugin throws for any other code; for all other hosts shells have made them 2, which counts only with words.
+    # The plugin throws for any other code; for all other hosts it is 2, which some obey only with words.
     if done.returncode and host.settings.text is not None:
         return True
     if done.returncode == _BLOCKED and done.stderr.strip():

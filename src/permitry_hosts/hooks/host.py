@@ -92,7 +92,7 @@ class Effect:
 
 @attrs.frozen
 class Reply:
-    """What the hook prints, and its exit code: 0, or 2 where the call is blocked without a document."""
+    """What the hook prints, and its exit code: 0, or 2, which blocks whatever the document says."""
 
     out: str = ""
     err: str = ""
@@ -102,6 +102,13 @@ class Reply:
     def of(cls, document: Mapping[str, object]) -> "Reply":
         """Return the reply of one JSON document."""
         return cls(json.dumps(document))
+
+    def refuse(self, text: str) -> "Reply":
+        """Return a refusal that also holds where the shell of the host printed something before it.
+
+        With exit code 0, Codex and Gemini CLI take the document for a text then, and run the call.
+        """
+        return attrs.evolve(self, err=text, code=2)
 
 
 def _block(text: str) -> Reply:

@@ -36,8 +36,8 @@ __all__ = [
 
 _OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
 _OUR_WORDS = ("-I", "-m", "permitry", "hook")
-# A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call; some also do
-# so with 2 where it comes without a word. The shell of a host may be any, so that another one says it.
+# A program that is killed, or cannot be started, has other exit codes, with which some hosts run
+# the call; some do so with 2 as well where it comes without a word. A host may have any shell.
 OR_BLOCK = " || /bin/sh -c 'echo permitry did not permit this >&2; exit 2' || exit 2"
 """What blocks a call where the hook cannot even be started."""
 _OR_NOTHING = " || exit 0"
@@ -189,7 +189,7 @@ def _line(words: Sequence[str]) -> str:
 
 
 def _without_end(line: str) -> str:
-    """Return a line of settings without what follows our command; the same line where nothing of ours does."""
+    """Return a line of settings without what we write after our command, if that is there."""
     end = next((each for each in _ENDS if line.endswith(each)), "")
     return line.removesuffix(end)
 

@@ -68,7 +68,7 @@ def _write(effect: Effect, event: Event) -> Reply:
     said = {"decision": effect.verb.value, "reason": effect.text}
     if effect.verb is Verb.DENY:
         # Its user is shown this one alone: it hides what makes a tool fail.
-        return Reply.of({**said, "systemMessage": effect.text})
+        return Reply.of({**said, "systemMessage": effect.text}).refuse(effect.text)
     return Reply.of(said) if effect.verb is Verb.ALLOW else Reply()
 
 

@@ -76,7 +76,7 @@ CHECKS = [
     "garbage",
     "a rule that raises",
     "a hook that crashes",
-    "a hook that ends without a word",
+    "a hook that says nothing",
     "a rule that is slow",
 ]
 
