@@ -166,7 +166,7 @@ def test_print_mode_says_that_no_one_is_there(host: RealHost, home: Path) -> Non
         ("import nowhere; ", ()),
         ("import os; os.abort(); ", ()),
         ("import os; os._exit(1); ", ()),
-        ("import os; os.kill(os.getpid(), 13); ", ()),
+        ("import os, signal; signal.signal(13, signal.SIG_DFL); os.kill(os.getpid(), 13); ", ()),
         ("", ("--no-such-option",)),
         ("", ("--rules", "/nowhere/rules.toml")),
     ],
@@ -240,7 +240,7 @@ def test_the_resident_answers_twelve_calls_at_once(host: RealHost, guarded: tupl
     home, command = guarded
     calls = [f"touch {kind}{number}" for number in range(6) for kind in ("good", "bad")]
     outcome = host.session(
-        home, [["touch bad"], ["sleep 3; touch good"], calls, ["touch bad9; npm publish"]], command=command
+        home, [["touch bad"], ["touch good; sleep 3"], calls, ["touch bad9; npm publish"]], command=command
     )
     made = {name for name in outcome.files if name.startswith(("good", "bad"))}
     assert made == {"good", *(f"good{number}" for number in range(6))}, outcome.printed

@@ -138,7 +138,7 @@ def _run(
 
 
 def _is_blocked(host: Host, done: "subprocess.CompletedProcess[str]", denials: Sequence[str]) -> bool:
-    # The plugin throws for any other code; for all other hosts it is 2, which some obey only with words.
+    # The plugin throws for any other code; elsewhere it is 2, which some obey only with words.
     if done.returncode and host.settings.text is not None:
         return True
     if done.returncode == _BLOCKED and done.stderr.strip():

@@ -153,7 +153,7 @@ def test_the_payload_says_which_host_wrote_it(replied: Answer, host: str) -> Non
 def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None:
     """Not in the folder of the project, if the agent has gone elsewhere; two hosts do not say where it is."""
     there = {**command(host, "cat ../keys/a"), "cwd": "/home/ann/project/sub"}
-    environ = {f"{name}_PROJECT_DIR": "/home/ann/project" for name in ("CLAUDE", "GEMINI", "COPILOT", "CURSOR")}
+    environ = {f"{name}_PROJECT_DIR": "/home/ann/project" for name in ("CLAUDE", "GEMINI", "QWEN", "COPILOT", "CURSOR")}
     rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = 'keys/**'"
     assert "was blocked" in replied(host, there, rules=rules, environ={**ENVIRON, **environ}).out
 
