@@ -18,7 +18,6 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_hosts.hooks.host import Effect, Host, Kind, Verb
-from permitry_hosts.hooks.install import OR_BLOCK
 from permitry_hosts.hooks.places import PACKAGE
 from permitry_hosts.hooks.policies import is_of_user, rules_for_host
 
@@ -125,7 +124,7 @@ def _run(
     """Return what the command says where a host runs it as its settings say; None if it does not end."""
     settings = host.settings
     if settings.text is None:
-        start = ["/bin/sh", "-c", shlex.join(words) + OR_BLOCK]
+        start = ["/bin/sh", "-c", shlex.join(words) + settings.or_block]
     else:
         start = ["/bin/sh", "-c", settings.text(words, 1)] if settings.is_program else list(words)
     try:

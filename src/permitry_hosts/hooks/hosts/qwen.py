@@ -1,6 +1,7 @@
 """Qwen Code: PreToolUse, PostToolUse. Source: @qwen-code/qwen-code, docs/users/features/hooks.md.
 
-Of several hooks the last decision counts, unless one says that the agent does not go on. Whatever
+Of several hooks the last decision counts, unless one says in a document, with exit code 0, that the
+agent does not go on. So is said where the hook fails, too, which loses what went wrong. Whatever
 bash prints before the document lets the call run, so that the settings keep it from reading files
 at its start. UserPromptSubmit also comes for each result of a call, so that it is not heard.
 """
@@ -57,11 +58,14 @@ def _result(event: Event, payload: Mapping[str, Any]) -> object:
 
 
 def _write(effect: Effect, event: Event) -> Reply:
-    if effect.verb is not Verb.DENY or event.kind is not Kind.BEFORE:
-        return Reply()
-    about = {"permissionDecision": "deny", "permissionDecisionReason": effect.text}
-    output = {"hookEventName": event.name, **about}
-    return Reply.of({"continue": False, "stopReason": effect.text, "hookSpecificOutput": output})
+    is_refused = effect.verb is Verb.DENY and event.kind is Kind.BEFORE
+    return _refuse(effect.text) if is_refused else Reply()
+
+
+def _refuse(text: str) -> Reply:
+    about = {"permissionDecision": "deny", "permissionDecisionReason": text}
+    output = {"hookEventName": "PreToolUse", **about}
+    return Reply.of({"continue": False, "stopReason": text, "hookSpecificOutput": output})
 
 
 _QUIET = {"BASH_ENV": "", "SHLVL": "9"}
@@ -92,9 +96,10 @@ _PROTECTED = (
     "/**/.qwen/settings.json", "/**/.qwen/.env",
     "/etc/qwen-code/**", "/Library/Application Support/QwenCode/**",
 )  # fmt: skip
+_OR_BLOCK = f" || echo '{_refuse('permitry did not permit this').out}' || exit 2"
 _SETTINGS = Settings(
     _FILE, _FILE, partial(_hook, "PreToolUse"), reports=partial(_hook, "PostToolUse"),
-    spare=PATIENT, note=_NOTE, switches=[("disableAllHooks", True)],
+    or_block=_OR_BLOCK, spare=PATIENT, note=_NOTE, switches=[("disableAllHooks", True)],
     managed=_MANAGED, protected=_PROTECTED,
 )  # fmt: skip
 
