@@ -107,7 +107,7 @@ class Reply:
     def refuse(self, text: str) -> "Reply":
         """Return a refusal that also holds where the shell of the host printed something before it.
 
-        With exit code 0, Codex and Gemini CLI take the document for a text then, and run the call.
+        With exit code 0, Codex takes the document for a text then, and runs the call.
         """
         return attrs.evolve(self, err=text, code=2)
 

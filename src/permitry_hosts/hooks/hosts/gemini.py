@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.claude_like import command_hook, hook_entries, read_event, sample_call
+from permitry_hosts.hooks.claude_like import hook_entries, quiet_hook, read_event, sample_call
 from permitry_hosts.hooks.host import (
     PATIENT,
     Effect,
@@ -68,12 +68,12 @@ def _write(effect: Effect, event: Event) -> Reply:
     said = {"decision": effect.verb.value, "reason": effect.text}
     if effect.verb is Verb.DENY:
         # Its user is shown this one alone: it hides what makes a tool fail.
-        return Reply.of({**said, "systemMessage": effect.text}).refuse(effect.text)
+        return Reply.of({**said, "systemMessage": effect.text})
     return Reply.of(said) if effect.verb is Verb.ALLOW else Reply()
 
 
 def _hook(event: str, command: str, seconds: int) -> Mapping[str, Any]:
-    return hook_entries({"name": "permitry", **command_hook(command, seconds * 1000)}, event, matcher=".*")
+    return hook_entries(quiet_hook(command, seconds), event, matcher=".*")
 
 
 def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any
 import attrs
 
 from permitry_hosts.hooks.claude_like import (
-    command_hook,
     hook_entries,
+    quiet_hook,
     read_call,
     read_event,
     sample_call,
@@ -68,13 +68,9 @@ def _refuse(text: str) -> Reply:
     return Reply.of({"continue": False, "stopReason": text, "hookSpecificOutput": output})
 
 
-_QUIET = {"BASH_ENV": "", "SHLVL": "9"}
-"""With these, bash reads no file at its start; `~/.bashrc` it reads as the first shell alone."""
-
-
 def _hook(event: str, command: str, seconds: int) -> Mapping[str, Any]:
     # A number from 1000 on is taken for milliseconds.
-    return hook_entries(command_hook(command, seconds * 1000, name="permitry", env=_QUIET), event)
+    return hook_entries(quiet_hook(command, seconds), event)
 
 
 def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
