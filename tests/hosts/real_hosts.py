@@ -158,6 +158,18 @@ HOSTS = {
             _opencode_settings,
             lambda _: {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"},
         ),
+        RealHost(
+            "qwen",
+            ("qwen", "--auth-type", "anthropic", "-m", "claude-sonnet-4-5", "--approval-mode", "yolo", "-p", "go"),
+            lambda text: Call("run_shell_command", {"command": text, "is_background": False}),
+            lambda _: {
+                ".qwen/settings.json": {
+                    "privacy": {"usageStatisticsEnabled": False},
+                    "general": {"enableAutoUpdate": False},
+                }
+            },
+            lambda url: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "x", "ANTHROPIC_MODEL": "claude-sonnet-4-5"},
+        ),
     )
 }  # fmt: skip
 """By the word of `permitry hook`."""

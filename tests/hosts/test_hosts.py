@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 from tests.cli.test_hook import CRASH, DIES, SLOW
 from tests.hosts.fake_models import Call
@@ -165,7 +166,7 @@ def test_print_mode_says_that_no_one_is_there(host: RealHost, home: Path) -> Non
         ("import nowhere; ", ()),
         ("import os; os.abort(); ", ()),
         ("import os; os._exit(1); ", ()),
-        ("import os; os.kill(os.getpid(), 13); ", ()),
+        ("import os, signal; signal.signal(13, signal.SIG_DFL); os.kill(os.getpid(), 13); ", ()),
         ("", ("--no-such-option",)),
         ("", ("--rules", "/nowhere/rules.toml")),
     ],
@@ -192,6 +193,19 @@ def test_what_a_rule_prints_changes_nothing(host: RealHost, home: Path) -> None:
     """Two documents would let a call run in some hosts."""
     outcome = host.session(home, [["touch bad"], ["touch good"]], code=PRINTS)
     assert {name for name in outcome.files if name in ("good", "bad")} == {"good"}, outcome.printed
+
+
+def test_what_the_shell_of_a_host_prints_changes_nothing(host: RealHost, home: Path) -> None:
+    """A greeting in a file that it reads at the start: some hosts read no document after it."""
+    for name in (".bashrc", ".zshenv", "noise"):
+        (home / name).write_text("echo hello\n")
+    loud = {"BASH_ENV": str(home / "noise"), "SHELL": "/bin/bash"}
+    environ = host.environ
+    host = attrs.evolve(host, environ=lambda url: {**environ(url), **loud})
+    outcome = host.session(home, [["touch bad"], ["touch good"]])
+    assert "bad" not in outcome.files, outcome.printed
+    # It takes a hook that prints anything else for one that has failed.
+    assert ("good" in outcome.files) is (host.name != "copilot"), outcome.printed
 
 
 def test_twelve_calls_at_once_are_each_decided(host: RealHost, home: Path) -> None:
@@ -226,7 +240,7 @@ def test_the_resident_answers_twelve_calls_at_once(host: RealHost, guarded: tupl
     home, command = guarded
     calls = [f"touch {kind}{number}" for number in range(6) for kind in ("good", "bad")]
     outcome = host.session(
-        home, [["touch bad"], ["sleep 3; touch good"], calls, ["touch bad9; npm publish"]], command=command
+        home, [["touch bad"], ["touch good; sleep 3"], calls, ["touch bad9; npm publish"]], command=command
     )
     made = {name for name in outcome.files if name.startswith(("good", "bad"))}
     assert made == {"good", *(f"good{number}" for number in range(6))}, outcome.printed

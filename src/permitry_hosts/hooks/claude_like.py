@@ -26,6 +26,7 @@ __all__ = [
     "decision_about",
     "event_output",
     "hook_entries",
+    "quiet_hook",
     "read_call",
     "read_event",
     "read_prompt",
@@ -118,6 +119,17 @@ def event_output(event: Event, **output: object) -> Reply:
 def command_hook(command: str, seconds: int, **more: object) -> Mapping[str, Any]:
     """Return the entry of a command in a file of settings, with the seconds after which the host waits no longer."""
     return {"type": "command", "command": command, "timeout": seconds, **more}
+
+
+def quiet_hook(command: str, seconds: int) -> Mapping[str, Any]:
+    """Return the entry of a command for a host that starts it by bash, and waits in milliseconds.
+
+    Bash reads no file at its start then: what that prints comes before the document, which some
+    hosts take for a text, and run the call.
+    """
+    # Only the first shell of several reads `~/.bashrc` where its input is a socket.
+    env = {"BASH_ENV": "", "SHLVL": "9"}
+    return command_hook(command, seconds * 1000, name="permitry", env=env)
 
 
 def hook_entries(hook: Mapping[str, Any], *events: str, matcher: str = "*") -> dict[str, Any]:

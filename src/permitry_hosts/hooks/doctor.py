@@ -18,7 +18,6 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_hosts.hooks.host import Effect, Host, Kind, Verb
-from permitry_hosts.hooks.install import OR_BLOCK
 from permitry_hosts.hooks.places import PACKAGE
 from permitry_hosts.hooks.policies import is_of_user, rules_for_host
 
@@ -33,7 +32,7 @@ _OWN = "These files belong to permitry"
 _MAIN = "; from permitry.cli.main import run_from_shell; run_from_shell()"
 _CHECK = "import permitry.guard.guard as g; g.Guard.check = lambda *_, **__: "
 _CRASH = "import os; os.abort()"
-_SILENT = "import os; os._exit(1)"
+_EXIT = "import os; os._exit(1)"
 _RAISE = f"{_CHECK}1 / 0{_MAIN}"
 _SLOW = f"import time; {_CHECK}time.sleep(60){_MAIN}"
 
@@ -104,7 +103,7 @@ def trials(host: Host, words: Sequence[str], folder: Path) -> Iterator[Finding]:
         ("garbage", words, "what?", {}),
         ("a rule that raises", [*words[:at], "-c", _RAISE, *hook], json.dumps(call), alone),
         ("a hook that crashes", [*words[:at], "-c", _CRASH, *hook], json.dumps(call), alone),
-        ("a hook that ends without a word", [*words[:at], "-c", _SILENT, *hook], json.dumps(call), alone),
+        ("a hook that says nothing", [*words[:at], "-c", _EXIT, *hook], json.dumps(call), alone),
         ("a rule that is slow", [*words[:at], "-c", _SLOW, *slow], json.dumps(call), alone),
     ):
         begin = time.monotonic()
@@ -125,7 +124,7 @@ def _run(
     """Return what the command says where a host runs it as its settings say; None if it does not end."""
     settings = host.settings
     if settings.text is None:
-        start = ["/bin/sh", "-c", shlex.join(words) + OR_BLOCK]
+        start = ["/bin/sh", "-c", shlex.join(words) + settings.or_block]
     else:
         start = ["/bin/sh", "-c", settings.text(words, 1)] if settings.is_program else list(words)
     try:
@@ -138,8 +137,7 @@ def _run(
 
 
 def _is_blocked(host: Host, done: "subprocess.CompletedProcess[str]", denials: Sequence[str]) -> bool:
-    # The plugin throws for any other code. For all other hosts shells have made it 2, which needs
-    # words to count.
+    # The plugin throws for any other code; elsewhere it is 2, which some obey only with words.
     if done.returncode and host.settings.text is not None:
         return True
     if done.returncode == _BLOCKED and done.stderr.strip():

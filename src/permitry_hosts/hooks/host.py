@@ -12,6 +12,7 @@ import attrs
 from permitry.errors import CallError
 
 __all__ = [
+    "OR_BLOCK",
     "PATIENT",
     "Effect",
     "Event",
@@ -92,7 +93,7 @@ class Effect:
 
 @attrs.frozen
 class Reply:
-    """What the hook prints, and its exit code: 0, or 2 where the call is blocked without a document."""
+    """What the hook prints, and its exit code: 0, or 2, which blocks whatever the document says."""
 
     out: str = ""
     err: str = ""
@@ -103,6 +104,13 @@ class Reply:
         """Return the reply of one JSON document."""
         return cls(json.dumps(document))
 
+    def refuse(self, text: str) -> "Reply":
+        """Return a refusal that also holds where the shell of the host printed something before it.
+
+        With exit code 0, Codex takes the document for a text then, and runs the call.
+        """
+        return attrs.evolve(self, err=text, code=2)
+
 
 def _block(text: str) -> Reply:
     return Reply(err=text, code=2)
@@ -112,6 +120,10 @@ def _no_entries(_: str, __: int) -> Mapping[str, Any]:
     return {}
 
 
+# A program that is killed, or cannot be started, has other exit codes, with which some hosts run
+# the call; some do so with 2 as well where it comes without a word. A host may have any shell.
+OR_BLOCK = " || /bin/sh -c 'echo permitry did not permit this >&2; exit 2' || exit 2"
+"""What blocks a call where the hook cannot even be started."""
 PATIENT = 300
 """The spare seconds where a host runs the call when they are over: the hook gives up first, also on a busy machine."""
 
@@ -122,6 +134,7 @@ class Settings:
 
     Either `text` is a whole file for the words of a command, or `entries` are what a table `hooks` gets, by event,
     in a JSON document that has at least `frame`; both are given the seconds after which the host waits no longer.
+    The shell of the host does what `or_block` says where the command of `entries` fails.
     `reports` are the entries for what is only reported: their command never blocks.
     `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
     switches hooks off, or that does so in a list; `elsewhere` has such keys of other files, named from the same folder.
@@ -138,6 +151,7 @@ class Settings:
     project: str
     entries: Callable[[str, int], Mapping[str, Any]] = _no_entries
     reports: Callable[[str, int], Mapping[str, Any]] = _no_entries
+    or_block: str = attrs.field(default=OR_BLOCK, kw_only=True)
     frame: Mapping[str, Any] = attrs.field(factory=dict)
     text: Callable[[Sequence[str], int], str] | None = None
     is_program: bool = False

@@ -23,7 +23,6 @@ from permitry_hosts.hooks.places import LONGEST_PATH, base_python, place
 from permitry_hosts.hooks.switches import check_all_switches, parse_settings, read_settings
 
 __all__ = [
-    "OR_BLOCK",
     "SPARE",
     "Change",
     "change",
@@ -36,15 +35,10 @@ __all__ = [
 
 _OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
 _OUR_WORDS = ("-I", "-m", "permitry", "hook")
-# A program that is killed, or cannot be started, has other exit codes, with which some hosts run
-# the call; some also do so with 2 where it comes without a word. The shell of a host may be any, so
-# that another one says it.
-OR_BLOCK = " || /bin/sh -c 'echo permitry did not permit this >&2; exit 2' || exit 2"
-"""What blocks a call where the hook cannot even be started."""
 _OR_NOTHING = " || exit 0"
 """What is only reported is lost then; no message of the user is held up."""
-# The second one is that of hooks that were installed before, and an end of the first.
-_ENDS = (OR_BLOCK, " || exit 2", _OR_NOTHING)
+_OLD_OR_BLOCK = " || exit 2"
+"""What followed a command that was installed before; a line that is written now may end in it as well."""
 SPARE = 2
 """So many seconds longer than the hook may take, its client waits for the resident."""
 _ENV = "/usr/bin/env"
@@ -145,11 +139,11 @@ def installed(host: Host, path: Path) -> list[str] | None:
     text = read_settings(path)
     if host.settings.text is not None:
         words = _words_in(text) if _OUR_FILE.match(text) else None
-        return words if words is not None and _is_our_command(_line(words), host.name) else None
+        return words if words is not None and _is_our_command(_line(host.settings, words), host) else None
     data = parse_settings(path, text)
     hooks = data.get("hooks") if isinstance(data, dict) else None
-    lines = [line for line in _texts(hooks) if _is_our_command(line, host.name)]
-    return shlex.split(_without_end(lines[0])) if lines else None
+    lines = [line for line in _texts(hooks) if _is_our_command(line, host)]
+    return shlex.split(_without_end(lines[0], host)) if lines else None
 
 
 def is_as_written(host: Host, path: Path, words: Sequence[str], seconds: float) -> bool:
@@ -185,20 +179,20 @@ def _words_in(text: str) -> list[str] | None:
     return None
 
 
-def _line(words: Sequence[str]) -> str:
-    return shlex.join(words) + OR_BLOCK
+def _line(settings: Settings, words: Sequence[str]) -> str:
+    return shlex.join(words) + settings.or_block
 
 
-def _without_end(line: str) -> str:
-    """Return a line of settings without what we write behind our command, if that is there."""
-    end = next((each for each in _ENDS if line.endswith(each)), "")
-    return line.removesuffix(end)
+def _without_end(line: str, host: Host) -> str:
+    """Return a line of settings without what we write after our command, if that is there."""
+    ends = (host.settings.or_block, _OLD_OR_BLOCK, _OR_NOTHING)
+    return line.removesuffix(next((each for each in ends if line.endswith(each)), ""))
 
 
 def _all_entries(settings: Settings, words: Sequence[str], seconds: int) -> Mapping[str, Any]:
     """Return what the hooks of a host get, by event."""
     reports = settings.reports(shlex.join(words) + _OR_NOTHING, seconds)
-    return {**settings.entries(_line(words), seconds), **reports}
+    return {**settings.entries(_line(settings, words), seconds), **reports}
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -232,13 +226,13 @@ def _merge(host: Host, path: Path, before: str, command: Sequence[str] | None, s
 
 def others(host: Host, hooks: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """Return the hooks of others in the table of a host, by event."""
-    rests = {event: [_without_ours(each, host.name) for each in entries] for event, entries in hooks.items()}
+    rests = {event: [_without_ours(each, host) for each in entries] for event, entries in hooks.items()}
     kept = {event: [each for each in entries if each] for event, entries in rests.items()}
     # What was empty before was so on purpose.
     return {event: entries for event, entries in kept.items() if entries or not hooks[event]}
 
 
-def _without_ours(entry: Any, host: str) -> Any:  # noqa: ANN401 -- settings of another program
+def _without_ours(entry: Any, host: Host) -> Any:  # noqa: ANN401 -- settings of another program
     """Return an entry without our commands; None for one that has nothing else."""
     if isinstance(entry, Mapping) and isinstance(entry.get("hooks"), list):
         rest = [each for each in entry["hooks"] if not _is_ours(each, host)]
@@ -246,15 +240,15 @@ def _without_ours(entry: Any, host: str) -> Any:  # noqa: ANN401 -- settings of 
     return None if _is_ours(entry, host) else entry
 
 
-def _is_ours(entry: object, host: str) -> bool:
+def _is_ours(entry: object, host: Host) -> bool:
     return isinstance(entry, Mapping) and any(
         isinstance(each, str) and _is_our_command(each, host) for each in entry.values()
     )
 
 
-def _is_our_command(text: str, host: str) -> bool:
+def _is_our_command(text: str, host: Host) -> bool:
     """Return whether a text is a command as we write it, and not one of the user that runs the hook as well."""
-    line = _without_end(text)
+    line = _without_end(text, host)
     try:
         words = shlex.split(line)
     except ValueError:
@@ -269,4 +263,4 @@ def _is_our_command(text: str, host: str) -> bool:
     if rest[1:3] == _CLIENT_FLAGS and rest[3:4] and rest[3].endswith(_CLIENT_NAMES):
         rest = rest[6:]
     # After them, the Python.
-    return is_one and is_fixed and rest[1:][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]
+    return is_one and is_fixed and rest[1:][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host.name]

@@ -42,10 +42,12 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
 
 def _write(effect: Effect, event: Event) -> Reply:
     if event.kind is Kind.PERMISSION:
-        return decision_about(effect, event)
-    if effect.verb is Verb.DENY:
-        return event_output(event, permissionDecision="deny", permissionDecisionReason=effect.text)
-    return Reply()
+        reply = decision_about(effect, event)
+    elif effect.verb is Verb.DENY:
+        reply = event_output(event, permissionDecision="deny", permissionDecisionReason=effect.text)
+    else:
+        return Reply()
+    return reply.refuse(effect.text) if effect.verb is Verb.DENY else reply
 
 
 def _entries(command: str, seconds: int) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.claude_like import command_hook, hook_entries, read_event, sample_call
+from permitry_hosts.hooks.claude_like import hook_entries, quiet_hook, read_event, sample_call
 from permitry_hosts.hooks.host import (
     PATIENT,
     Effect,
@@ -73,7 +73,7 @@ def _write(effect: Effect, event: Event) -> Reply:
 
 
 def _hook(event: str, command: str, seconds: int) -> Mapping[str, Any]:
-    return hook_entries({"name": "permitry", **command_hook(command, seconds * 1000)}, event, matcher=".*")
+    return hook_entries(quiet_hook(command, seconds), event, matcher=".*")
 
 
 def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:

@@ -75,9 +75,11 @@ def test_a_host_reads_its_own_sample(host: str) -> None:
 def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, host: str) -> None:
     """Each in its own form, with the message for the model."""
     reply = replied(host, command(host, "npm publish"))
-    assert reply.code == 0
     assert "Publishing is left to the user." in reply.out
     expected = host_named(host).write(Effect(Verb.DENY, "NO"), host_named(host).read(captured(host).payload, ENVIRON))
+    assert reply.code == expected.code
+    # With this code, some look at the other words alone.
+    assert not reply.code or reply.err in json.dumps(json.loads(reply.out), ensure_ascii=False)
     assert json.loads(expected.out) == captured(host).denied
 
 
@@ -87,7 +89,7 @@ def test_an_error_is_a_denial_with_its_words(replied: Answer, host: str) -> None
     reply = replied(host, command(host, "make"), rules="nonsense = 1")
     event = host_named(host).read(command(host, "make"), ENVIRON)
     shape = host_named(host).write(Effect(Verb.DENY, "NO"), event)
-    assert (reply.code, shape.code, json.loads(reply.out).keys()) == (0, 0, json.loads(shape.out).keys())
+    assert (reply.code, json.loads(reply.out).keys()) == (shape.code, json.loads(shape.out).keys())
     assert "permitry could not decide about this call, so it did not run: ConfigError" in reply.out
     assert "nonsense" in reply.out
 
@@ -151,7 +153,7 @@ def test_the_payload_says_which_host_wrote_it(replied: Answer, host: str) -> Non
 def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None:
     """Not in the folder of the project, if the agent has gone elsewhere; two hosts do not say where it is."""
     there = {**command(host, "cat ../keys/a"), "cwd": "/home/ann/project/sub"}
-    environ = {f"{name}_PROJECT_DIR": "/home/ann/project" for name in ("CLAUDE", "GEMINI", "COPILOT", "CURSOR")}
+    environ = {f"{name}_PROJECT_DIR": "/home/ann/project" for name in ("CLAUDE", "GEMINI", "QWEN", "COPILOT", "CURSOR")}
     rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = 'keys/**'"
     assert "was blocked" in replied(host, there, rules=rules, environ={**ENVIRON, **environ}).out
 
@@ -457,5 +459,5 @@ def test_what_goes_wrong_is_short_and_text(monkeypatch: pytest.MonkeyPatch, host
 
     monkeypatch.setattr(answering, "_effect", fail)
     reply = answer(host, json.dumps(command(host, "npm publish")).encode(), Options(), ENVIRON)
-    assert (reply.code, len(reply.out) < 10_000) == (0, True)
+    assert max(len(reply.out), len(reply.err)) < 10_000
     assert json.dumps(json.loads(reply.out), ensure_ascii=False).encode()

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 from tests.tables import for_each
 
@@ -76,7 +77,7 @@ CHECKS = [
     "garbage",
     "a rule that raises",
     "a hook that crashes",
-    "a hook that ends without a word",
+    "a hook that says nothing",
     "a rule that is slow",
 ]
 
@@ -104,11 +105,12 @@ def test_a_hook_that_lets_calls_run_is_found(host: str, home: Path) -> None:
     assert not any(each.is_well for each in trials(host_named(host), allowing, home))
 
 
-def test_an_exit_code_without_a_word_blocks_no_call(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exit_code_without_a_word_blocks_no_call(home: Path) -> None:
     """Codex and Gemini CLI run the call then."""
-    monkeypatch.setattr("permitry_hosts.hooks.doctor.OR_BLOCK", " || exit 2")
+    codex = host_named("codex")
+    silent = attrs.evolve(codex, settings=attrs.evolve(codex.settings, or_block=" || exit 2"))
     words = ["/bin/sh", "-c", "cat >/dev/null; exit 2", "-m", "permitry", "hook", "codex"]
-    assert not any(each.is_well for each in trials(host_named("codex"), words, home))
+    assert not any(each.is_well for each in trials(silent, words, home))
 
 
 def test_a_hook_that_hangs_is_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

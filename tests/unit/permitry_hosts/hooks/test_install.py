@@ -11,9 +11,9 @@ from tests.tables import for_each
 
 from permitry.errors import PermitryError
 from permitry_hosts.hooks import client
-from permitry_hosts.hooks.host import Settings
+from permitry_hosts.hooks.host import OR_BLOCK, Settings
 from permitry_hosts.hooks.hosts import HOSTS, host_named
-from permitry_hosts.hooks.install import OR_BLOCK, Change, change, hook_command, installed, is_as_written
+from permitry_hosts.hooks.install import Change, change, hook_command, installed, is_as_written
 from permitry_hosts.hooks.places import LONGEST_PATH, place
 from permitry_hosts.hooks.switches import check_switches
 
@@ -130,9 +130,10 @@ def test_a_hook_that_ends_without_an_answer_blocks(host: str, fault: str, shell:
     """With words: at exit code 2 alone, Codex and Gemini CLI run the call."""
     for line in _lines(host, tmp_path / "settings.json", ["/bin/sh", "-c", fault]):
         done = subprocess.run([shell, "-c", line], input="{}", capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert "permitry did not permit this" in done.stderr
-        assert not done.stdout
+        # Qwen Code forgets any refusal but that of a document where another hook permits the call.
+        out = "" if host != "qwen" else json.loads(done.stdout)["stopReason"]
+        assert (done.returncode, out) in ((2, ""), (0, "permitry did not permit this"))
+        assert out or "permitry did not permit this" in done.stderr
 
 
 @for_each("host", MERGED)
@@ -149,7 +150,7 @@ def test_an_older_hook_is_found_and_replaced(host: str, tmp_path: Path) -> None:
     path, known = tmp_path / "settings.json", host_named(host)
     words, patience = hook_command(host, ["--grant"], 22), 20 + known.settings.spare
     now = change(known, path, words, patience).after
-    older = now.replace(OR_BLOCK, " || exit 2")
+    older = now.replace(json.dumps(known.settings.or_block)[1:-1], " || exit 2")
     assert older != now
     path.write_text(older)
     assert installed(known, path) == words

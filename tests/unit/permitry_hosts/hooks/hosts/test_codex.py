@@ -44,7 +44,14 @@ def test_a_request_for_permission_is_answered(verb: Verb, decision: dict[str, st
     assert event.kind is Kind.PERMISSION
     reply = HOST.write(Effect(verb, "NO"), event)
     output = {"hookEventName": "PermissionRequest", "decision": decision}
-    assert reply == (Reply() if decision is None else Reply(json.dumps({"hookSpecificOutput": output})))
+    assert reply.out == ("" if decision is None else json.dumps({"hookSpecificOutput": output}))
+    assert (reply.code, reply.err) == ((2, "NO") if verb is Verb.DENY else (0, ""))
+
+
+def test_a_refusal_holds_whatever_a_shell_has_printed_before() -> None:
+    """The document is not read then: what counts is the code, and the words on standard error."""
+    reply = HOST.write(Effect(Verb.DENY, "NO"), HOST.read(PAYLOAD, ENVIRON))
+    assert (reply.code, reply.err) == (2, "NO")
 
 
 def test_the_project_is_not_the_folder_that_the_model_chose() -> None:

@@ -31,6 +31,13 @@ def test_a_question_is_never_asked() -> None:
     assert HOST.write(Effect(Verb.ASK, "why"), event) == Reply()
 
 
+def test_its_shell_reads_no_file_at_the_start() -> None:
+    """What such a file prints comes before the document, and lets the call run."""
+    (entry,) = HOST.settings.entries("x", 30)["BeforeTool"]["hooks"]
+    assert entry["env"] == {"BASH_ENV": "", "SHLVL": "9"}
+    assert entry["timeout"] == 30_000
+
+
 def test_the_server_of_a_tool_is_read() -> None:
     """Its context names it."""
     event = HOST.read({**PAYLOAD, **SERVER}, {"GEMINI_PROJECT_DIR": "/home/ann"})
