@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import Diagnostic, ParsedText, TextCall
+from permitry.messages.formats.cursor import Diagnostic, ParsedText, TextCall, Tools
 from permitry.messages.formats.marks import FORMATS
-from permitry.messages.formats.tools import Tools
 from permitry.messages.walk import Walk
 
 __all__ = ["FORMATS", "Diagnostic", "ParsedText", "TextCall", "TextCallStream", "parse_text"]

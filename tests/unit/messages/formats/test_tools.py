@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from tests.tables import for_each
 
-from permitry.messages.formats.tools import Tools, declared
+from permitry.messages.formats.cursor import Tools, read_tool
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
@@ -23,14 +23,14 @@ SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 )
 def test_a_tool_is_read_as_each_provider_has_it(tool: object) -> None:
     """With its name and the schema of its arguments."""
-    assert declared(tool) == [("read", SCHEMA)]
+    assert read_tool(tool) == [("read", SCHEMA)]
     assert Tools([tool]).property("read", "path") == {"type": "string"}
 
 
 @for_each("tool", [None, 5, {}, {"name": 5}, {"function": "read"}, object()])
 def test_what_is_no_tool_is_passed_over(tool: object) -> None:
     """The others of the list are still known."""
-    assert declared(tool) == []
+    assert read_tool(tool) == []
     assert Tools([tool, "read"]).knows("read")
 
 
