@@ -76,7 +76,13 @@ class TextCallStream:
         self._pending.append(chunk)
         self._waiting += len(chunk)
         self._total += len(chunk)
-        return self._parse() if chunk and self._is_worthwhile(chunk) else ParsedText()
+        if not chunk or not self._is_worthwhile(chunk):
+            return ParsedText()
+        text = self._held + "".join(self._pending)
+        self._pending, self._waiting = [], 0
+        self._spent += len(text)
+        self._held = text[self._walk.run(text, is_open=True) :]
+        return self._walk.certain()
 
     def finish(self) -> ParsedText:
         """Return the parsed whole, as `parse_text` does."""
@@ -96,14 +102,6 @@ class TextCallStream:
             return True
         tail = "".join(self._pending[-len(wanted) - 1 : -1])[-len(wanted) :]
         return wanted in f"{self._held[-len(wanted) :] if len(tail) < len(wanted) else ''}{tail}{chunk}"
-
-    def _parse(self) -> ParsedText:
-        text = self._held + "".join(self._pending)
-        self._pending, self._waiting = [], 0
-        self._spent += len(text)
-        end = self._walk.run(text, is_open=True)
-        self._held = text[end:]
-        return self._walk.certain()
 
 
 _EFFORT: Final = 32

@@ -16,7 +16,6 @@ from permitry.messages.formats.cursor import (
     Diagnostic,
     MoreError,
     ParsedText,
-    TextCall,
     Tools,
 )
 from permitry.messages.formats.json_calls import DATA_FENCES, SECTIONS, is_last_section
@@ -232,7 +231,7 @@ class Walk:
 
     def _refuse(self, cur: Cursor, start: int, error: BrokenError) -> int:
         end = max(error.end, start + 1)
-        self._is_doubtful = self._is_doubtful or error.is_in_string
+        self._is_doubtful |= error.is_in_string
         self._refuse_thoughts(cur.text[start:end])
         self._note(cur, error.message, start, end, is_broken=error.is_meant and not self._lines.is_quoted)
         self._say_up_to(cur, start, end)
@@ -247,7 +246,9 @@ class Walk:
         if block.is_stray:
             self._end_thought(cur, start, block.end)
         if block.ends:
-            self._end_quotation(block.ends)
+            # Nothing may have opened it: then all before it is quoted.
+            begin = self._quotes.pop(block.ends, 0 if block.ends.startswith("<") else len(self._found))
+            self._quote(self._found[begin:], f"a call before `{block.ends}` is a quotation")
         if block.calls:
             self._keep_calls(cur, start, block, mark)
         else:
@@ -255,18 +256,21 @@ class Walk:
             self._note(cur, block.note, start, block.end, is_broken=block.is_broken)
         if block.until:
             self._until, self._is_thinking = block.until, block.is_thinking
-            self._has_thought = self._has_thought or block.is_thinking
+            self._has_thought |= block.is_thinking
         if block.closer:
             self._wrappers.open(cur, start, block.closer, len(self._found))
-            self._is_wrapped = self._is_wrapped or not self._lines.is_indented
+            self._is_wrapped |= not self._lines.is_indented
         if block.quotes:
             self._quotes.setdefault(block.quotes, len(self._found))
-        self._is_over = self._is_over or block.is_last
+        self._is_over |= block.is_last
 
     def _keep_calls(self, cur: Cursor, start: int, block: Block, mark: Mark) -> None:
-        place = (self._base + start, self._base + block.end)
-        found = Found(self._place(block, place), cur.text[start : block.end], block.content, place)
-        found.note, found.is_broken = block.note, block.is_broken
+        """Keep calls; the first begins where the block does, the last ends with it, but for content."""
+        place, calls = (self._base + start, self._base + block.end), list(block.calls)
+        calls[0] = attrs.evolve(calls[0], span=(place[0], calls[0].span[1]))
+        calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], place[1] - len(block.content)))
+        text = cur.text[start : block.end]
+        found = Found(tuple(calls), text, block.content, place, block.note, is_broken=block.is_broken)
         self._found.append(found)
         self._content.append(found)
         if self._lines.is_indented and not self._is_wrapped and self._code is None:
@@ -274,14 +278,6 @@ class Walk:
         if mark.is_plain:
             self._plain.append(found)
         self._lines.say(block.content, len(self._found))
-
-    @staticmethod
-    def _place(block: Block, place: tuple[int, int]) -> tuple[TextCall, ...]:
-        """Return the calls of a block; the first begins where it does, the last ends where it does, but for content."""
-        calls = list(block.calls)
-        calls[0] = attrs.evolve(calls[0], span=(place[0], calls[0].span[1]))
-        calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], place[1] - len(block.content)))
-        return tuple(calls)
 
     def _take_fence(self, cur: Cursor, start: int, text: str) -> int:
         """Keep track of blocks of code; return the end of the mark that begins or ends one, as far as it frames it.
@@ -315,11 +311,6 @@ class Walk:
         else:
             self._quote(inside, _IN_CODE)
         self._code = None
-
-    def _end_quotation(self, closer: str) -> None:
-        """Take the calls since its opening mark for a quotation, or all, when nothing opened it."""
-        begin = self._quotes.pop(closer, 0 if closer.startswith("<") else len(self._found))
-        self._quote(self._found[begin:], f"a call before `{closer}` is a quotation")
 
     def _end_thought(self, cur: Cursor, start: int, end: int) -> None:
         """Take what came before for reasoning: the text began inside it. A second time, only calls are taken back."""

@@ -14,21 +14,9 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeAlias
 import attrs
 
 __all__ = [
-    "LOOK_BACK",
-    "Block",
-    "BrokenError",
-    "Cursor",
-    "Diagnostic",
-    "MoreError",
-    "ParsedText",
-    "Reader",
-    "TextCall",
-    "Tools",
-    "items_of",
-    "read_tool",
-    "reader",
-    "unique",
-]
+    "LOOK_BACK", "Block", "BrokenError", "Cursor", "Diagnostic", "MoreError", "ParsedText", "Reader", "TextCall",
+    "Tools", "items_of", "read_tool", "reader", "unique",
+]  # fmt: skip
 
 # The common types come first: to ask the abstract ones takes long.
 _COLLECTION: Final = (list, tuple, dict, Collection)

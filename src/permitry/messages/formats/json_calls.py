@@ -21,20 +21,9 @@ from permitry.messages.formats.cursor import Block, BrokenError, Cursor, TextCal
 from permitry.messages.formats.values import end_of_broken, read_arguments, read_json, read_value, try_json
 
 __all__ = [
-    "DATA_FENCES",
-    "SECTIONS",
-    "deepseek_block",
-    "is_last_section",
-    "json_block",
-    "name_keyed",
-    "read_bare_json",
-    "read_fence",
-    "read_first_json",
-    "read_functionary",
-    "read_kimi",
-    "read_mistral",
-    "read_plamo",
-]
+    "DATA_FENCES", "SECTIONS", "deepseek_block", "is_last_section", "json_block", "name_keyed", "read_bare_json",
+    "read_fence", "read_first_json", "read_functionary", "read_kimi", "read_mistral", "read_plamo",
+]  # fmt: skip
 
 _BETWEEN: Final = re.compile(r"[\s;,]*+")
 # Returns the calls that a JSON value is, and why one in it is none.
@@ -158,18 +147,14 @@ def _read_unmarked(cur: Cursor) -> object:
 
 def _name_bare(cur: Cursor, value: object) -> tuple[list[Named], str | None]:
     found, why = name_all(value, is_bare=True)
-    if why is None:
-        return found, _unknown(cur, found)
-    return [], why if _CALL_LIKE.match(cur.text, cur.start) else ""
-
-
-def _unknown(cur: Cursor, found: list[Named]) -> str | None:
+    if why is not None:
+        return [], why if _CALL_LIKE.match(cur.text, cur.start) else ""
     for name, *_ in found:
         if cur.tools.knows(name) is False:
-            return f"no tool `{name[:60]}` is declared, so the JSON is taken for data"
+            return found, f"no tool `{name[:60]}` is declared, so the JSON is taken for data"
         if name.lower().split() == _FINAL:
-            return ""
-    return None
+            return found, ""
+    return found, None
 
 
 def _shape(cur: Cursor, value: Any) -> str:  # noqa: ANN401 -- any JSON
@@ -305,13 +290,13 @@ def read_kimi(cur: Cursor) -> Block | None:
     name, is_guess = _tool(cur.tools, call_id)
     if name is None:
         raise BrokenError(cur.pos, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
-    cur.is_repaired = cur.is_repaired or is_guess
+    cur.is_repaired |= is_guess
     note = f"`{call_id[:60]}` is taken for a call of `{name}`" if is_guess else None
     return attrs.evolve(cur.block(name, arguments, call_id=call_id), note=note)
 
 
 def _tool(tools: Tools, call_id: str) -> tuple[str | None, bool]:
-    """Return the tool that an id names, or None, and whether only the declared tools tell which one it is."""
+    """Return the tool that an id names, or None, and whether only the declared tools tell it."""
     found = _NAMED.match(call_id)
     name = found["name"] if found else None
     if tools.knows(name or "") or (name is not None and not name.startswith(_PREFIX)):
@@ -321,7 +306,7 @@ def _tool(tools: Tools, call_id: str) -> tuple[str | None, bool]:
 
 
 def _fits(call_id: str, tool: str) -> bool:
-    """Return whether an id may be that of a call of `tool`: other signs around its name, or in it, or none."""
+    """Return whether an id may be of a call of `tool`: other signs around its name, or none."""
     text = _SIGN.sub("_", call_id).removeprefix(_PREFIX).strip("_")
     name = _SIGN.sub("_", tool).strip("_")
     return bool(name) and text.startswith(name) and _INDEX.fullmatch(text, len(name)) is not None

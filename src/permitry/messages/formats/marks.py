@@ -16,7 +16,7 @@ from permitry.messages.formats import json_calls, prompted, tags
 from permitry.messages.formats.arguments import name_all
 from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader, reader
 from permitry.messages.formats.json_calls import json_block
-from permitry.messages.formats.tags import MINIMAX, Pairs
+from permitry.messages.formats.tags import MINIMAX, pairs_block
 
 __all__ = ["CLOSERS", "FENCES", "FORMATS", "STRAY", "Mark", "Marks", "frame", "marks_of", "wrapper"]
 
@@ -262,10 +262,10 @@ _TABLE: Final = (
     Mark("<|tool_call_start|>", json_block("<|tool_call_end|>"), "lfm2"),
     Mark("<|content_invoke_tool_json|>", json_block("<|end_message|>"), "inkling"),
     # Tags for each key and each value.
-    Mark("<tool_call>", Pairs("", "</tool_call>").read, _GLM),
+    Mark("<tool_call>", pairs_block("", "</tool_call>"), _GLM),
     wrapper("<tool_calls>", "</tool_calls>", "hunyuan_v3 glm45_47", "<tool_call>"),
-    Mark("<longcat_tool_call>", Pairs("longcat_", "</longcat_tool_call>").read, "longcat"),
-    Mark("<ifm|tool_call>", Pairs("ifm|", "</ifm|tool_call>").read, "k2_horizon"),
+    Mark("<longcat_tool_call>", pairs_block("longcat_", "</longcat_tool_call>"), "longcat"),
+    Mark("<ifm|tool_call>", pairs_block("ifm|", "</ifm|tool_call>"), "k2_horizon"),
     wrapper("<ifm|tool_calls>", "</ifm|tool_calls>", "k2_horizon", "<ifm|tool_call>"),
     # Python.
     Mark("<|python_start|>", prompted.python_block("<|python_end|>"), "llama4_pythonic pythonic"),
@@ -354,22 +354,15 @@ class Marks:
 @lru_cache(maxsize=len(FORMATS))
 def marks_of(format_name: str) -> Marks:
     """Return the marks that count when texts of this format are parsed."""
-    # The longest come first.
+    # The longest come first, in a group for each first character: a search skips all others.
     serving = sorted((mark for mark in _ALL if mark.serves(format_name)), key=lambda mark: -len(mark.text))
     patterns = dict(pair for mark in serving for pair in mark.patterns())
     texts = set(patterns.values())
     readers = {text: tuple(mark for mark in serving if text.startswith(mark.text)) for text in texts}
     starts = frozenset(text[:length] for text in texts for length in range(1, len(text)))
-    return Marks(_any_of(patterns), MappingProxyType(readers), starts, max(map(len, texts)))
-
-
-def _any_of(patterns: Mapping[str, str]) -> "re.Pattern[str]":
-    """Return a pattern for any of `patterns`, which begin with the texts they map to; the longest text comes first.
-
-    There is a group for each first character, so that a search skips all other characters at once.
-    """
     groups: dict[str, list[str]] = {}
     for pattern, text in sorted(patterns.items(), key=lambda item: -len(item[1])):
         first = re.escape(text[0])
         groups.setdefault(first, []).append(pattern.removeprefix(first))
-    return re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()))
+    together = re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()))
+    return Marks(together, MappingProxyType(readers), starts, max(map(len, texts)))

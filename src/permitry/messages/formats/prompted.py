@@ -16,16 +16,9 @@ from permitry.messages.formats.cursor import Block, BrokenError, Cursor, TextCal
 from permitry.messages.formats.values import PYTHON, Dialect, read_json, read_lenient, read_literal, try_json
 
 __all__ = [
-    "gemma_block",
-    "lead_of",
-    "marks_of_lead",
-    "next_line",
-    "python_block",
-    "read_bare_python",
-    "read_bracket",
-    "read_langchain",
-    "read_react",
-]
+    "gemma_block", "lead_of", "marks_of_lead", "next_line", "python_block", "read_bare_python", "read_bracket",
+    "read_langchain", "read_react",
+]  # fmt: skip
 
 # Lines that are indented, quoted with `>` or in a list, by what comes before their first word: their lead
 
@@ -165,13 +158,13 @@ def _with_steps(cur: Cursor, call: TextCall, note: str | None = None) -> Block:
 
 
 def _plain(cur: Cursor, name: str, lead: str) -> Block:
-    """Return the block of an input that is plain text: all there is, up to what the agent observes or thinks."""
+    """Return the block of a plain input: all there is, up to what the agent observes or thinks."""
     begin, marks = cur.pos, marks_of_lead(lead)
     text = _take_line(cur, marks) if marks else _take_lines(cur, lead)
     text = _QUOTED.sub(r"\1", text)
     if not text:
         raise BrokenError(begin, "the input is missing")
-    cur.is_repaired = cur.is_repaired or bool(marks)
+    cur.is_repaired |= bool(marks)
     format_name = "react" if cur.format == "react_json" else cur.format
     return _with_steps(cur, cur.call(name, {_only(cur, name): text}, format_name=format_name))
 
@@ -277,7 +270,7 @@ def _flags(body: str) -> tuple[dict[str, Any], bool]:
         value = flag.group(2).strip()
         if value.startswith('"'):
             value, is_guess = _strip_quotes(value)
-            is_repaired = is_repaired or is_guess
+            is_repaired |= is_guess
         found.append((flag.group(1), value))
         pos = flag.end()
     return unique(found, pos), is_repaired
@@ -368,28 +361,21 @@ def _calls(cur: Cursor, *, is_list: bool) -> tuple[TextCall, ...]:
 
 
 def _call(cur: Cursor) -> TextCall:
+    """Move behind a call; digits with zeros in front are text where only text is asked for."""
     name = cur.take(_NAME)
     cur.need("(", "a call has no brackets")
     found: list[tuple[str, object]] = []
     while not cur.skip().has(")"):
         key = cur.take(_NAME)
         cur.skip().need("=", "an argument has no name")
-        found.append((key, _value(cur.skip(), cur.tools.property(name, key))))
+        begin = cur.skip().pos
+        value: object = cur.take(_TOKEN)
+        if not _PADDED.match(str(value)) or types_of(cur.tools.property(name, key)) != {"string"}:
+            cur.pos = begin
+            value = read_literal(cur, PYTHON)
+        found.append((key, value))
         cur.require(cur.skip().has(",") or cur.at(")"), "a comma or a closing bracket is missing")
     return cur.call(name, unique(found, cur.pos - 1))
-
-
-def _value(cur: Cursor, schema: object) -> object:
-    """Move behind the literal that comes next, and return it.
-
-    Digits with zeros in front are text where only text is asked for.
-    """
-    begin = cur.pos
-    token = cur.take(_TOKEN)
-    if _PADDED.match(token) and types_of(schema) == {"string"}:
-        return token
-    cur.pos = begin
-    return read_literal(cur, PYTHON)
 
 
 _GEMMA_NAME: Final = re.compile(r"[^\s<>{}()]*+")

@@ -50,7 +50,7 @@ class Found:
 
 @attrs.define
 class Lines:
-    """The lines of the content: how the one that is being read begins, and how all begin that have words.
+    """The lines of the content: how the one that is read begins, and how all that have words do.
 
     A backtick may be open in what the last one says. `first` is the character with which all begin, any digit as 0, or
     a blank where they differ. The last line that is not indented came after `flat_at` blocks.
@@ -92,13 +92,10 @@ class Lines:
             words = line.lstrip()
             self._indent += line[: min(len(line) - len(words), _WIDEST)]
             if words and self._is_fresh:
-                self._compare(words, found)
-
-    def _compare(self, words: str, found: int) -> None:
-        char = "0" if words[0].isdigit() else words[0]
-        self.first = char if self.first in ("", char) else _MIXED
-        self.flat_at = self.flat_at if _INDENTED.match(self._indent) else found
-        self._is_fresh = False
+                char = "0" if words[0].isdigit() else words[0]
+                self.first = char if self.first in ("", char) else _MIXED
+                self.flat_at = self.flat_at if _INDENTED.match(self._indent) else found
+                self._is_fresh = False
 
 
 @attrs.define
@@ -149,5 +146,5 @@ def is_closed(cur: Cursor, end: int, closers: tuple[str, ...]) -> bool:
 
 
 def is_enclosed(cur: Cursor, start: int, end: int) -> bool:
-    """Return whether a block is between two backticks, which may have blanks inside, or two quotation marks."""
+    """Return whether a block is between two backticks, with or without blanks, or quotation marks."""
     return is_closed(cur, end, closers_before(cur, start))

@@ -18,7 +18,7 @@ from permitry.messages.formats.cursor import Block, BrokenError, Cursor, MoreErr
 from permitry.messages.formats.values import read_arguments, read_json
 
 __all__ = [
-    "ENDS", "GAP", "MINIMAX", "SEED", "START", "Pairs", "Tags", "dsml_block", "read_addressed", "read_function",
+    "ENDS", "GAP", "MINIMAX", "SEED", "START", "Tags", "dsml_block", "pairs_block", "read_addressed", "read_function",
     "read_invoke", "read_k3", "read_message", "read_minicpm", "read_minimax", "read_muse", "read_muse_wrapper",
     "read_other_message",
 ]  # fmt: skip
@@ -90,7 +90,7 @@ _TYPED: Final[Mapping[str, object]] = MappingProxyType({"true": None, "false": _
 
 @attrs.frozen
 class Tags:
-    """The tags of one family: `<{call} name="…">`, `<{parameter} name="…">`, with what follows the values."""
+    """The tags of one family: `<{call} name="…">` and `<{parameter} name="…">`."""
 
     call: str
     parameter: str
@@ -176,42 +176,37 @@ def read_minicpm(cur: Cursor) -> Block | None:
 _PLAIN: Final = re.compile(r"[^\s<>{}\[\]()\"'`=,;]*+")
 
 
-@attrs.frozen
-class Pairs:
-    """The tags of one family: `prefix` is part of those of arguments, `closer` ends a call.
+@reader
+def pairs_block(cur: Cursor, prefix: str, closer: str) -> Block | None:
+    """Return a reader of a name and tags, `prefix` in those of arguments, up to `closer`.
 
     A key without a value is not an argument; a type may come between both.
     """
-
-    prefix: str
-    closer: str
-
-    def read(self, cur: Cursor) -> Block | None:
-        """Return the block of one call."""
-        opener = f"<{self.prefix}arg_key>"
-        name = cur.skip().take(_PLAIN)
-        if cur.skip().has("<tool_sep>"):
-            cur.skip()
-            cur.rename("glm45_47", "hunyuan_v3")
-        if not name or not (cur.at(opener) or cur.at(self.closer)):
-            return None
-        found: list[tuple[str, object]] = []
-        while cur.at(opener):
-            key, kind = self._take(cur, "arg_key"), self._take(cur, "arg_type")
-            if cur.has(f"<{self.prefix}arg_value>"):
-                text = cur.until_before(f"</{self.prefix}arg_value>", (opener, self.closer))
-                schema = {"type": kind} if kind else cur.tools.property(name, key)
-                found.append((key, coerce(trim(text), schema)))
-        cur.need(self.closer)
-        return cur.block(name, unique(found, cur.pos))
-
-    def _take(self, cur: Cursor, word: str) -> str:
-        """Move behind the tags of this name; return what is between them, if they are there."""
-        if not cur.has(f"<{self.prefix}{word}>"):
-            return ""
-        text = cur.until(f"</{self.prefix}{word}>").strip()
+    opener = f"<{prefix}arg_key>"
+    name = cur.skip().take(_PLAIN)
+    if cur.skip().has("<tool_sep>"):
         cur.skip()
-        return text
+        cur.rename("glm45_47", "hunyuan_v3")
+    if not name or not (cur.at(opener) or cur.at(closer)):
+        return None
+    found: list[tuple[str, object]] = []
+    while cur.at(opener):
+        key, kind = _take_element(cur, f"{prefix}arg_key"), _take_element(cur, f"{prefix}arg_type")
+        if cur.has(f"<{prefix}arg_value>"):
+            text = cur.until_before(f"</{prefix}arg_value>", (opener, closer))
+            schema = {"type": kind} if kind else cur.tools.property(name, key)
+            found.append((key, coerce(trim(text), schema)))
+    cur.need(closer)
+    return cur.block(name, unique(found, cur.pos))
+
+
+def _take_element(cur: Cursor, name: str) -> str:
+    """Move behind the tags of this name; return what is between them, if they are there."""
+    if not cur.has(f"<{name}>"):
+        return ""
+    text = cur.until(f"</{name}>").strip()
+    cur.skip()
+    return text
 
 
 # `<|open|>argument key="KEY" type="TYPE"<|sep|>`
@@ -282,7 +277,11 @@ def read_minimax(cur: Cursor) -> Block | None:
     while True:
         cur.until(MINIMAX)
         if not cur.at("</"):
-            stack.append(_open(cur, stack))
+            cur.need("<", "a tag is missing")
+            key = cur.take(_TAG)
+            cur.need(">", "a tag is broken")
+            cur.require(key and len(stack) < MAX_DEPTH, f"a tag has no name, or more than {MAX_DEPTH} are nested")
+            stack.append(_Element(key, _inner(stack[-1].schema, key), cur.pos))
             continue
         end = cur.pos = cur.pos - len(MINIMAX)
         if len(stack) == 1:
@@ -291,15 +290,6 @@ def read_minimax(cur: Cursor) -> Block | None:
         inner = stack.pop()
         cur.need(f"{MINIMAX}</{inner.name}>", f"`</{inner.name}>` is missing")
         stack[-1].children.append((inner.name, inner.value(cur.text[inner.begin : end])))
-
-
-def _open(cur: Cursor, stack: list[_Element]) -> _Element:
-    cur.need("<", "a tag is missing")
-    key = cur.take(_TAG)
-    cur.need(">", "a tag is broken")
-    is_good = key and len(stack) < MAX_DEPTH
-    cur.require(is_good, f"a tag has no name, or more than {MAX_DEPTH} are nested")
-    return _Element(key, _inner(stack[-1].schema, key), cur.pos)
 
 
 def _inner(schema: object, name: str) -> object:
@@ -334,7 +324,7 @@ ENDS: Final = ("<|call|>", "<|end|>", "<|return|>")
 
 
 def read_message(cur: Cursor) -> Block | None:
-    """Return the block of a message: a call, reasoning, or text without its header, which the prompt may open."""
+    """Return the block of a message: a call, reasoning, or text without its header."""
     is_opened = cur.at("<", cur.start)
     cur.pos = cur.pos if is_opened else cur.start
     head = _header(cur)

@@ -18,19 +18,9 @@ from permitry.errors import CallError
 from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
 
 __all__ = [
-    "NUMBER",
-    "PYTHON",
-    "Dialect",
-    "depth_end",
-    "end_of_broken",
-    "number_of",
-    "read_arguments",
-    "read_json",
-    "read_lenient",
-    "read_literal",
-    "read_value",
-    "try_json",
-]
+    "NUMBER", "PYTHON", "Dialect", "depth_end", "end_of_broken", "number_of", "read_arguments", "read_json",
+    "read_lenient", "read_literal", "read_value", "try_json",
+]  # fmt: skip
 
 # JSON
 
@@ -74,7 +64,7 @@ def read_value(cur: Cursor, closer: str = "") -> object:
     if cur.is_repairing:
         with contextlib.suppress(BrokenError):
             value, is_literal = read_lenient(cur)
-            cur.is_repaired = cur.is_repaired or is_literal
+            cur.is_repaired |= is_literal
             return value
         cur.pos = begin
     return read_json(cur, closer)
@@ -162,7 +152,7 @@ def _is_in_string(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def depth_end(text: str, limit: int, most: int = MAX_DEPTH) -> int:
-    """Return the first place before `limit` where JSON text is nested in more than `most` brackets, or -1."""
+    """Return the first place before `limit` where JSON is in more than `most` brackets, or -1."""
     if text.count("{", 0, limit) + text.count("[", 0, limit) <= most:
         return -1
     depth = 0
@@ -381,10 +371,7 @@ def _read_quoted(cur: Cursor, dialect: Dialect) -> str | None:
         raise BrokenError(cur.pos + len(quote), "a string is not closed")
     cur.pos = found.end()
     cur.require(_BY_NAME.match(found.group(1)) is None, "a character is written by its name")
-    return _unescape(found.group(1))
-
-
-def _unescape(text: str) -> str:
+    text = found.group(1)
     if "\\" not in text:
         return text
     return _SURROGATES.sub(
