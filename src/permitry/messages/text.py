@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import Diagnostic, ParsedText, TextCall, Tools
+from permitry.messages.formats.cursor import LOOK_BACK, Diagnostic, ParsedText, TextCall, Tools
 from permitry.messages.formats.marks import FORMATS
 from permitry.messages.walk import Walk
 
@@ -58,6 +58,7 @@ class TextCallStream:
     ) -> None:
         self._walk = Walk(format, Tools(tools), is_repairing=repair, in_thinking=in_thinking)
         self._held = ""
+        self._tail = ""
         self._pending: list[str] = []
         self._waiting = 0
         self._total = 0
@@ -73,10 +74,11 @@ class TextCallStream:
             raise CallError("the stream is finished; begin a new one")
         if not isinstance(chunk, str):
             raise TypeError(f"a piece of the text is a string, not {type(chunk).__name__}; skip empty pieces")
+        before, self._tail = self._tail, f"{self._tail}{chunk}"[-LOOK_BACK:]
         self._pending.append(chunk)
         self._waiting += len(chunk)
         self._total += len(chunk)
-        if not chunk or not self._is_worthwhile(chunk):
+        if not chunk or not self._is_worthwhile(before, chunk):
             return ParsedText()
         text = self._held + "".join(self._pending)
         self._pending, self._waiting = [], 0
@@ -92,16 +94,13 @@ class TextCallStream:
             self._held, self._pending = "", []
         return self._walk.result()
 
-    def _is_worthwhile(self, chunk: str) -> bool:
+    def _is_worthwhile(self, before: str, chunk: str) -> bool:
         """Return whether to look at what is held again: work must not grow faster than the text."""
         size = len(self._held) + self._waiting
         if self._spent + size > _EFFORT * self._total + _ALWAYS and size < 2 * len(self._held):
             return False
-        wanted = self._walk.wanted
-        if not wanted or not self._held:
-            return True
-        tail = "".join(self._pending[-len(wanted) - 1 : -1])[-len(wanted) :]
-        return wanted in f"{self._held[-len(wanted) :] if len(tail) < len(wanted) else ''}{tail}{chunk}"
+        wanted = self._walk.wanted or ""
+        return not self._held or wanted in f"{before[-len(wanted) :]}{chunk}"
 
 
 _EFFORT: Final = 32

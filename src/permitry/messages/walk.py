@@ -108,7 +108,7 @@ class Walk:
 
     def result(self) -> ParsedText:
         """Return what was found, once the text has ended."""
-        self._quote([found for found in self._found if found.is_indented_before(self._lines.flat_at)], _IN_INDENTED)
+        self._quote([found for found in self._found if self._lines.flat_at >= found.flat_from], _IN_INDENTED)
         for found in self._found:
             if not found.is_quoted:
                 self._add_note(found.note, found.place, found.calls[0].format, is_broken=found.is_broken)

@@ -61,17 +61,13 @@ def _readings(text: str, types: Collection[str]) -> Iterator[tuple[str, object]]
         with contextlib.suppress(CallError):
             yield _OPENED[text[:1]], parse_json(text)
     if NUMBER.match(text):
-        yield from _numbers(text)
+        with contextlib.suppress(BrokenError):
+            value = number_of(text, 0)
+            if value == int(value):
+                yield "integer", int(value)
+            yield "number", value
     if is_python and text.startswith(("{", "[", "(")):
         yield from _literals(text)
-
-
-def _numbers(text: str) -> Iterator[tuple[str, object]]:
-    with contextlib.suppress(BrokenError):
-        value = number_of(text, 0)
-        if value == int(value):
-            yield "integer", int(value)
-        yield "number", value
 
 
 def _literals(text: str) -> Iterator[tuple[str, object]]:

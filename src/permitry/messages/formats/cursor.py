@@ -50,18 +50,14 @@ class Tools:
         """Return whether a tool of this name is declared, or None when no tools were given."""
         return name in self.schemas if self.is_given else None
 
-    def schema(self, name: str) -> Mapping[str, Any]:
-        """Return the schema of a tool's arguments, empty when there is none."""
-        return self.schemas.get(name, {})
-
     def property(self, name: str, argument: str) -> object:
         """Return the schema of one argument, or None."""
-        schema = self.schema(name)
+        schema = self.schemas.get(name, {})
         return _resolve(_object(schema.get("properties")).get(argument), schema, _LONGEST_CHAIN)
 
     def lacks(self, name: str, argument: str) -> bool:
         """Return whether the arguments of a tool are declared, and this is none of them."""
-        properties = _object(self.schema(name).get("properties"))
+        properties = _object(self.schemas.get(name, {}).get("properties"))
         return bool(properties) and argument not in properties
 
 
@@ -260,7 +256,7 @@ class Cursor:
         begin = self.pos if pos < 0 else pos
         if self.text.startswith(mark, begin):
             return True
-        if self.is_open and mark.startswith(self.text[begin : begin + len(mark)]):
+        if self.is_open and len(self.text) - begin < len(mark) and mark.startswith(self.text[begin:]):
             raise MoreError
         return False
 

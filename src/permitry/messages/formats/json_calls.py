@@ -81,17 +81,13 @@ def json_block(
         cur.require(calls, next(iter(reasons), ""))
     except BrokenError as error:
         if len(closers) == 1 and not error.is_in_string:
-            error.end = _broken_end(cur, opener, error.end, first)
+            # It ends with its mark, if no other opening one comes before.
+            at = cur.find(first, error.end)
+            if at >= 0 and cur.text.find(opener, error.end, at) < 0:
+                error.end = at + len(first)
         raise
     block = cur.close(calls, closers, is_needed=is_closer_needed and bool(closers))
     return attrs.evolve(block, note=reasons[0], is_broken=True) if reasons else block
-
-
-def _broken_end(cur: Cursor, opener: str, end: int, closer: str) -> int:
-    """Return the end of a broken block: its closing mark, if no other opening one comes before."""
-    at = cur.find(closer, end)
-    is_own = cur.text.find(opener, end, max(at, end)) < 0
-    return at + len(closer) if at >= 0 and is_own else end
 
 
 def name_keyed(value: object) -> tuple[list[Named], str | None]:

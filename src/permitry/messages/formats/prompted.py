@@ -194,7 +194,7 @@ def _take_lines(cur: Cursor, lead: str) -> str:
 
 
 def _only(cur: Cursor, name: str) -> str:
-    properties = cur.tools.schema(name).get("properties")
+    properties = cur.tools.schemas.get(name, {}).get("properties")
     return str(next(iter(properties))) if isinstance(properties, dict) and len(properties) == 1 else "input"
 
 
@@ -269,8 +269,12 @@ def _flags(body: str) -> tuple[dict[str, Any], bool]:
             raise BrokenError(pos, "a line is not a `--key value`")
         value = flag.group(2).strip()
         if value.startswith('"'):
-            value, is_guess = _strip_quotes(value)
-            is_repaired |= is_guess
+            quoted = _QUOTED.match(value)
+            if quoted is None:
+                raise BrokenError(pos, "a quote is not closed")
+            # No two programs read quotes or escapes in it alike.
+            is_repaired |= re.search(r'["\\]', quoted[1]) is not None
+            value = re.sub(r'\\(["\\])', r"\1", quoted[1])
         found.append((flag.group(1), value))
         pos = flag.end()
     return unique(found, pos), is_repaired
@@ -284,14 +288,6 @@ def _strip_braces(body: str, closing: int) -> str:
             raise BrokenError(0, "a brace is missing")
         text = text[:-1].rstrip()
     return text.removeprefix("{").lstrip()
-
-
-def _strip_quotes(value: str) -> tuple[str, bool]:
-    """Return a text without its quotes, and whether quotes or escapes are in it, which no two programs read alike."""
-    if len(value) < len('""') or not value.endswith('"'):
-        raise BrokenError(0, "a quote is not closed")
-    inner = value[1:-1]
-    return re.sub(r'\\(["\\])', r"\1", inner), "\\" in inner or '"' in inner
 
 
 # Python

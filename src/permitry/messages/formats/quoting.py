@@ -4,6 +4,7 @@ A text may show a call that it does not make: in a line quoted with `>`, in back
 `<code>`, or in the middle of a sentence. The writer of a file that a model quotes must not write its calls.
 """
 
+import math
 import re
 from typing import Final
 
@@ -27,7 +28,7 @@ _PAIRS: Final = (('"', '"'), ("'", "'"), ("\u201c", "\u201d"), ("\u2018", "\u201
 class Found:
     """The calls of one block. What follows it may tell that they are a quotation: then its `text` is content.
 
-    `flat_from` is set where they are indented: after how many blocks a line that is not tells of a quotation.
+    Where they are indented, a line that is not, after `flat_from` blocks or more, tells of a quotation.
     """
 
     calls: tuple[TextCall, ...]
@@ -37,15 +38,11 @@ class Found:
     note: str | None = None
     is_broken: bool = False
     is_quoted: bool = False
-    flat_from: int | None = None
+    flat_from: float = math.inf
 
     def __str__(self) -> str:
         """Return what of the block is content."""
         return self.text if self.is_quoted else self.content
-
-    def is_indented_before(self, flat_at: int) -> bool:
-        """Return whether the block is indented, and the last line that is not, after `flat_at` blocks, is not so."""
-        return self.flat_from is not None and flat_at >= self.flat_from
 
 
 @attrs.define

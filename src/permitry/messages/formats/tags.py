@@ -273,7 +273,7 @@ def read_minimax(cur: Cursor) -> Block | None:
     name = cur.take(_QUOTED)
     if not cur.has('">'):
         return None
-    stack = [_Element("", {**cur.tools.schema(name), "type": "object"}, cur.pos)]
+    stack = [_Element("", {**cur.tools.schemas.get(name, {}), "type": "object"}, cur.pos)]
     while True:
         cur.until(MINIMAX)
         if not cur.at("</"):

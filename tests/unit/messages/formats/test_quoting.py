@@ -188,15 +188,6 @@ def test_found_calls_say_what_is_content() -> None:
     assert str(found) == "as written"
 
 
-def test_an_indented_block_is_compared_with_the_lines_around_it() -> None:
-    """One that is not indented tells of a quotation, before it or behind it."""
-    assert [Found((), "", "", (0, 0), flat_from=each).is_indented_before(0) for each in (None, 0, 1)] == [
-        False,
-        True,
-        False,
-    ]
-
-
 @for_each(
     ("pieces", "first", "flat_at"),
     [
