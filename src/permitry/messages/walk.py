@@ -101,7 +101,9 @@ class Walk:
     def certain(self) -> ParsedText:
         """Return what is certain and was not returned before; not what a call comes before."""
         (start, thought_before, noted), content = self._shown, self._content
-        end = next((at for at in range(start, len(content)) if isinstance(content[at], Found)), len(content))
+        end = start
+        while end < len(content) and not isinstance(content[end], Found):
+            end += 1
         said, thought = "".join(map(str, content[start:end])), "".join(self._reasoning[thought_before:])
         self._shown = [end, len(self._reasoning), len(self._notes)]
         return ParsedText((), said, thought, tuple(self._notes[noted:]))
