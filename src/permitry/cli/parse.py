@@ -13,7 +13,7 @@ from permitry.core.json_values import parse_json
 from permitry.core.texts import one_line, visible
 from permitry.errors import CallError
 from permitry.extras import load
-from permitry.messages.formats.tools import declared
+from permitry.messages.formats.cursor import read_tool
 from permitry.messages.text import FORMATS, ParsedText, TextCall, TextCallStream, parse_text
 
 __all__ = ["configure"]
@@ -160,6 +160,6 @@ def _tools(path: Path) -> list[Any]:
 
 def _check_tools(tools: list[Any], place: str) -> None:
     for index, tool in enumerate(tools):
-        if not declared(tool):
+        if not read_tool(tool):
             known = "a tool is an object with `name` and `parameters`, or a name"
             raise CallError(f"{place}[{index}] is not a tool: {known}")

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import Diagnostic, ParsedText, TextCall
+from permitry.messages.formats.cursor import LOOK_BACK, Diagnostic, ParsedText, TextCall, Tools
 from permitry.messages.formats.marks import FORMATS
-from permitry.messages.formats.tools import Tools
 from permitry.messages.walk import Walk
 
 __all__ = ["FORMATS", "Diagnostic", "ParsedText", "TextCall", "TextCallStream", "parse_text"]
@@ -59,6 +58,7 @@ class TextCallStream:
     ) -> None:
         self._walk = Walk(format, Tools(tools), is_repairing=repair, in_thinking=in_thinking)
         self._held = ""
+        self._tail = ""
         self._pending: list[str] = []
         self._waiting = 0
         self._total = 0
@@ -74,10 +74,17 @@ class TextCallStream:
             raise CallError("the stream is finished; begin a new one")
         if not isinstance(chunk, str):
             raise TypeError(f"a piece of the text is a string, not {type(chunk).__name__}; skip empty pieces")
+        before, self._tail = self._tail, f"{self._tail}{chunk}"[-LOOK_BACK:]
         self._pending.append(chunk)
         self._waiting += len(chunk)
         self._total += len(chunk)
-        return self._parse() if chunk and self._is_worthwhile(chunk) else ParsedText()
+        if not chunk or not self._is_worthwhile(before, chunk):
+            return ParsedText()
+        text = self._held + "".join(self._pending)
+        self._pending, self._waiting = [], 0
+        self._spent += len(text)
+        self._held = text[self._walk.run(text, is_open=True) :]
+        return self._walk.certain()
 
     def finish(self) -> ParsedText:
         """Return the parsed whole, as `parse_text` does."""
@@ -87,24 +94,13 @@ class TextCallStream:
             self._held, self._pending = "", []
         return self._walk.result()
 
-    def _is_worthwhile(self, chunk: str) -> bool:
+    def _is_worthwhile(self, before: str, chunk: str) -> bool:
         """Return whether to look at what is held again: work must not grow faster than the text."""
         size = len(self._held) + self._waiting
         if self._spent + size > _EFFORT * self._total + _ALWAYS and size < 2 * len(self._held):
             return False
-        wanted = self._walk.wanted
-        if not wanted or not self._held:
-            return True
-        tail = "".join(self._pending[-len(wanted) - 1 : -1])[-len(wanted) :]
-        return wanted in f"{self._held[-len(wanted) :] if len(tail) < len(wanted) else ''}{tail}{chunk}"
-
-    def _parse(self) -> ParsedText:
-        text = self._held + "".join(self._pending)
-        self._pending, self._waiting = [], 0
-        self._spent += len(text)
-        end = self._walk.run(text, is_open=True)
-        self._held = text[end:]
-        return self._walk.certain()
+        wanted = self._walk.wanted or ""
+        return not self._held or wanted in f"{before[-len(wanted) :]}{chunk}"
 
 
 _EFFORT: Final = 32

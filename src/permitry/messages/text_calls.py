@@ -16,7 +16,7 @@ __all__ = ["as_tool_call", "text_calls", "text_calls_and_broken"]
 
 
 def text_calls(message: object, tools: Iterable[ToolSpec] = ()) -> list[IncomingCall]:
-    """Return the calls that an assistant message holds as text, in order; the replies have the plain shape.
+    """Return the calls that an assistant message holds as text; the replies have the plain shape.
 
     What the model wrote inside its thinking is not a call, and neither is what others wrote. A call that cannot
     be read is left out here: `text_calls_and_broken` has it.

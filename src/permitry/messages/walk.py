@@ -1,4 +1,4 @@
-"""The walk through a text, from mark to mark: what it finds there, and what turns out to be a quotation."""
+"""The walk through a text, from mark to mark: what is found, and what is only quoted."""
 
 import difflib
 import re
@@ -9,12 +9,18 @@ from typing import Final
 import attrs
 
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Diagnostic, MoreError, ParsedText, TextCall
+from permitry.messages.formats.cursor import (
+    Block,
+    BrokenError,
+    Cursor,
+    Diagnostic,
+    MoreError,
+    ParsedText,
+    Tools,
+)
 from permitry.messages.formats.json_calls import DATA_FENCES, SECTIONS, is_last_section
-from permitry.messages.formats.mark import Mark
-from permitry.messages.formats.marks import CLOSERS, FENCES, FORMATS, STRAY, marks_of
-from permitry.messages.formats.quoting import Found, Line, Lines, Wrappers, is_enclosed
-from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.marks import CLOSERS, FENCES, FORMATS, STRAY, Mark, marks_of
+from permitry.messages.formats.quoting import Found, Lines, Wrappers, is_enclosed
 
 __all__ = ["Walk"]
 
@@ -72,9 +78,8 @@ class Walk:
         self._quotes: dict[str, int] = {}
         self._wrappers = Wrappers()
         self._is_wrapped = False
-        self._line = Line()
-        self._at = 0
         self._lines = Lines()
+        self._at = 0
         self._code: str | None = None
         self._fence = ""
         self._in_fence = 0
@@ -95,23 +100,17 @@ class Walk:
 
     def certain(self) -> ParsedText:
         """Return what is certain and was not returned before; not what a call comes before."""
-        shown = self._shown
-        content = self._content
-        end = shown[0]
+        (start, thought_before, noted), content = self._shown, self._content
+        end = start
         while end < len(content) and not isinstance(content[end], Found):
             end += 1
-        new = ParsedText(
-            (),
-            "".join(map(str, content[shown[0] : end])),
-            "".join(self._reasoning[shown[1] :]),
-            tuple(self._notes[shown[2] :]),
-        )
+        said, thought = "".join(map(str, content[start:end])), "".join(self._reasoning[thought_before:])
         self._shown = [end, len(self._reasoning), len(self._notes)]
-        return new
+        return ParsedText((), said, thought, tuple(self._notes[noted:]))
 
     def result(self) -> ParsedText:
         """Return what was found, once the text has ended."""
-        self._quote([found for found in self._found if found.is_indented_before(self._lines.flat_at)], _IN_INDENTED)
+        self._quote([found for found in self._found if self._lines.flat_at >= found.flat_from], _IN_INDENTED)
         for found in self._found:
             if not found.is_quoted:
                 self._add_note(found.note, found.place, found.calls[0].format, is_broken=found.is_broken)
@@ -124,7 +123,7 @@ class Walk:
         )
 
     def _text(self) -> str:
-        return "".join(piece.said if isinstance(piece, Found) else piece for piece in self._content)
+        return "".join(map(str, self._content))
 
     # Reading
 
@@ -191,7 +190,7 @@ class Walk:
         return found.start()
 
     def _take(self, cur: Cursor, start: int, text: str) -> int:
-        """Take in the block that begins with the mark `text`, or the mark as text; return its end."""
+        """Take in the block that begins with the mark `text`, or the mark alone; return its end."""
         cur.code, cur.first, cur.is_doubtful = self._code, self._lines.first, self._is_doubtful
         cur.opened = self._wrappers.opened
         if self._wrappers.opened.get(text):
@@ -218,14 +217,14 @@ class Walk:
         return start + 1
 
     def _quotation(self, cur: Cursor, start: int, block: Block | None) -> str | None:
-        """Return why a block is a quotation, or None: what is written about calls and marks is text."""
-        if block is None or not (block.calls or block.until or block.closer or block.quotes or block.is_last):
+        """Return why a block is a quotation, or None: what is written about calls is text."""
+        if block is None or not any((block.calls, block.until, block.closer, block.quotes, block.is_last)):
             return None
-        if self._line.is_quoted and not block.until:
+        if self._lines.is_quoted and not block.until:
             return _IN_LINE
         if is_enclosed(cur, start, block.end) or (block.calls and self._wrappers.are_closed(cur, block.end)):
             return _IN_TICKS
-        if self._line.is_in_ticks and "`" in cur.text[block.end : cur.run(_LINE, block.end)]:
+        if self._lines.is_in_ticks and "`" in cur.text[block.end : cur.run(_LINE, block.end)]:
             return _IN_TICKS
         if block.calls or block.closer or self._code is None:
             return None
@@ -234,9 +233,9 @@ class Walk:
 
     def _refuse(self, cur: Cursor, start: int, error: BrokenError) -> int:
         end = max(error.end, start + 1)
-        self._is_doubtful = self._is_doubtful or error.is_in_string
+        self._is_doubtful |= error.is_in_string
         self._refuse_thoughts(cur.text[start:end])
-        self._note(cur, error.message, start, end, is_broken=error.is_meant and not self._line.is_quoted)
+        self._note(cur, error.message, start, end, is_broken=error.is_meant and not self._lines.is_quoted)
         self._say_up_to(cur, start, end)
         return end
 
@@ -249,7 +248,9 @@ class Walk:
         if block.is_stray:
             self._end_thought(cur, start, block.end)
         if block.ends:
-            self._end_quotation(block.ends)
+            # Nothing may have opened it: then all before it is quoted.
+            begin = self._quotes.pop(block.ends, 0 if block.ends.startswith("<") else len(self._found))
+            self._quote(self._found[begin:], f"a call before `{block.ends}` is a quotation")
         if block.calls:
             self._keep_calls(cur, start, block, mark)
         else:
@@ -257,33 +258,28 @@ class Walk:
             self._note(cur, block.note, start, block.end, is_broken=block.is_broken)
         if block.until:
             self._until, self._is_thinking = block.until, block.is_thinking
-            self._has_thought = self._has_thought or block.is_thinking
+            self._has_thought |= block.is_thinking
         if block.closer:
             self._wrappers.open(cur, start, block.closer, len(self._found))
-            self._is_wrapped = self._is_wrapped or not self._line.is_indented
+            self._is_wrapped |= not self._lines.is_indented
         if block.quotes:
             self._quotes.setdefault(block.quotes, len(self._found))
-        self._is_over = self._is_over or block.is_last
+        self._is_over |= block.is_last
 
     def _keep_calls(self, cur: Cursor, start: int, block: Block, mark: Mark) -> None:
-        place = (self._base + start, self._base + block.end)
-        found = Found(self._place(block, place), cur.text[start : block.end], block.content, place)
-        found.note, found.is_broken = block.note, block.is_broken
+        """Keep calls; the first begins where the block does, the last ends with it, but for content."""
+        place, calls = (self._base + start, self._base + block.end), list(block.calls)
+        calls[0] = attrs.evolve(calls[0], span=(place[0], calls[0].span[1]))
+        calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], place[1] - len(block.content)))
+        text = cur.text[start : block.end]
+        found = Found(tuple(calls), text, block.content, place, block.note, is_broken=block.is_broken)
         self._found.append(found)
         self._content.append(found)
-        if self._line.is_indented and not self._is_wrapped and self._code is None:
+        if self._lines.is_indented and not self._is_wrapped and self._code is None:
             found.flat_from = len(self._found) if mark.is_token else 0
         if mark.is_plain:
             self._plain.append(found)
-        self._track(block.content)
-
-    @staticmethod
-    def _place(block: Block, place: tuple[int, int]) -> tuple[TextCall, ...]:
-        """Return the calls of a block; the first begins where it does, the last ends where it does, but for content."""
-        calls = list(block.calls)
-        calls[0] = attrs.evolve(calls[0], span=(place[0], calls[0].span[1]))
-        calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], place[1] - len(block.content)))
-        return tuple(calls)
+        self._lines.say(block.content, len(self._found))
 
     def _take_fence(self, cur: Cursor, start: int, text: str) -> int:
         """Keep track of blocks of code; return the end of the mark that begins or ends one, as far as it frames it.
@@ -298,7 +294,7 @@ class Walk:
                 self._end_fence()
             self._say(marks, is_frame=is_end)
             return end
-        if text == _TILDES and self._line.head.strip():
+        if text == _TILDES and self._lines.head.strip():
             self._say(marks)
             return end
         stop = cur.run(_LANGUAGE, end)
@@ -318,11 +314,6 @@ class Walk:
             self._quote(inside, _IN_CODE)
         self._code = None
 
-    def _end_quotation(self, closer: str) -> None:
-        """Take the calls since its opening mark for a quotation; all there are, when nothing opened it."""
-        begin = self._quotes.pop(closer, 0 if closer.startswith("<") else len(self._found))
-        self._quote(self._found[begin:], f"a call before `{closer}` is a quotation")
-
     def _end_thought(self, cur: Cursor, start: int, end: int) -> None:
         """Take what came before for reasoning: the text began inside it. A second time, only calls are taken back."""
         mark = cur.text[start:end]
@@ -337,10 +328,10 @@ class Walk:
             found.is_quoted = True
         self._reasoning, self._notes = [self._text()], []
         self._shown = [0, self._shown[1], 0]
-        line, code, fence, quotes = self._line, self._code, self._fence, self._quotes
+        lines, code, fence, quotes = self._lines, self._code, self._fence, self._quotes
         self._forget()
         # What the mark is quoted in goes on behind it.
-        self._line, self._quotes = line, dict.fromkeys(quotes, 0)
+        self._lines, self._quotes = Lines(lines.head, lines.is_in_ticks), dict.fromkeys(quotes, 0)
         self._wrappers.enclose(cur, start, mark)
         if is_in_code:
             self._code, self._fence = code, fence
@@ -352,7 +343,7 @@ class Walk:
             if not each.is_quoted:
                 each.is_quoted = True
                 self._add_note(why, each.place, each.calls[0].format, is_broken=is_broken)
-                self._track(each.text)
+                self._lines.say(each.text, len(self._found))
 
     # Keeping
 
@@ -382,15 +373,10 @@ class Walk:
                 self._quote(self._plain, _IN_TEXT)
                 self._plain = []
         self._content.append(piece)
-        self._track(piece)
-
-    def _track(self, piece: str) -> None:
-        """Keep in mind what the lines of the content look like."""
-        self._line.say(piece)
         self._lines.say(piece, len(self._found))
 
     def _move(self, cur: Cursor, end: int) -> None:
-        self._line.move(cur.text[self._at : end])
+        self._lines.move(cur.text[self._at : end])
         self._at = end
 
     def _partial(self, text: str, pos: int) -> int:

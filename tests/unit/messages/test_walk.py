@@ -3,7 +3,7 @@
 import pytest
 
 from permitry.errors import CallError
-from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.cursor import Tools
 from permitry.messages.walk import Walk
 
 CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'

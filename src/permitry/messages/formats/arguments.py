@@ -1,4 +1,4 @@
-"""What a schema asks for: the value of an argument written as text, and the call that a JSON value is."""
+"""What a schema asks for: the value of an argument written as text, the call of a JSON value."""
 
 import contextlib
 import json
@@ -9,8 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from permitry.core.json_values import MAX_DEPTH, parse_json
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import BrokenError, Cursor
-from permitry.messages.formats.tools import items_of
+from permitry.messages.formats.cursor import BrokenError, Cursor, items_of
 from permitry.messages.formats.values import NUMBER, PYTHON, depth_end, number_of, read_literal
 
 __all__ = ["Named", "NoCallError", "coerce", "name_all", "name_call", "object_of", "trim", "types_of"]
@@ -28,15 +27,16 @@ _NAMES: Final = MappingProxyType(
 # The width of a number and what is in a list do not matter: `int32`, `list[str]`.
 _WORD: Final = re.compile(r"[a-z]+")
 _WRITTEN: Final[Mapping[type, str]] = MappingProxyType({dict: "object", list: "array"})
+_EDGES: Final = re.compile(r"\A\r?\n|\r?\n\Z")
 _DEEPEST_SCHEMA: Final = 8
+_DEEPEST_VALUE: Final = MAX_DEPTH - 1
 _OPENED: Final = MappingProxyType({"{": "object", "[": "array"})
 _BOOLEANS: Final = MappingProxyType({"true": True, "false": False})
 
 
 def trim(text: str) -> str:
     """Return `text` without one line break at each end; its indentation is the model's."""
-    text = text.removeprefix("\r\n") if text.startswith("\r") else text.removeprefix("\n")
-    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
+    return _EDGES.sub("", text)
 
 
 def coerce(text: str, schema: object) -> object:
@@ -57,21 +57,17 @@ def _readings(text: str, types: Collection[str]) -> Iterator[tuple[str, object]]
         yield "null", None
     if text.lower() in _BOOLEANS:
         yield "boolean", _BOOLEANS[text.lower()]
-    if _OPENED.get(text[:1]) in types and not is_too_deep(text):
+    if _OPENED.get(text[:1]) in types and depth_end(text, len(text), _DEEPEST_VALUE) < 0:
         with contextlib.suppress(CallError):
             yield _OPENED[text[:1]], parse_json(text)
     if NUMBER.match(text):
-        yield from _numbers(text)
+        with contextlib.suppress(BrokenError):
+            value = number_of(text, 0)
+            if value == int(value):
+                yield "integer", int(value)
+            yield "number", value
     if is_python and text.startswith(("{", "[", "(")):
         yield from _literals(text)
-
-
-def _numbers(text: str) -> Iterator[tuple[str, object]]:
-    with contextlib.suppress(BrokenError):
-        value = number_of(text, 0)
-        if value == int(value):
-            yield "integer", int(value)
-        yield "number", value
 
 
 def _literals(text: str) -> Iterator[tuple[str, object]]:
@@ -115,11 +111,6 @@ def _imply(schema: Mapping[str, Any]) -> Iterator[str]:
         yield "array"
 
 
-def is_too_deep(text: str) -> bool:
-    """Return whether JSON text is nested deeper than what a call's arguments hold can be."""
-    return depth_end(text, len(text), MAX_DEPTH - 1) >= 0
-
-
 # Of JSON
 
 Named: TypeAlias = tuple[str, dict[str, Any], object]
@@ -140,8 +131,13 @@ class NoCallError(Exception):
     """A JSON value is not a call, and why."""
 
 
+def _require(is_good: object, why: str) -> None:
+    if not is_good:
+        raise NoCallError(why)
+
+
 def name_all(value: object, *, is_bare: bool = False, needs_arguments: bool = True) -> tuple[list[Named], str | None]:
-    """Return name, arguments and id of each call in a JSON value, and why one in it is none, if one is.
+    """Return name, arguments and id of each call in a JSON value, and why one in it is none.
 
     `is_bare` is for JSON in text with no mark around it: keys a call does not have, or a schema for arguments, tell
     that it is data.
@@ -171,16 +167,16 @@ def name_call(item: object, *, is_bare: bool = False, needs_arguments: bool = Tr
     call_id = next((item[key] for key in _ID_KEYS if key in item), None)
     item = _inner(item, is_bare=is_bare)
     name_key, key = _only(item, _NAME_KEYS, _TWO_NAMES), _only(item, _ARGUMENT_KEYS, _TWO_SETS)
-    name = item.get(name_key)
-    if not isinstance(name, str) or not name:
-        raise NoCallError("the object names no tool")
-    if key is None and needs_arguments:
-        raise NoCallError(f"the call of `{name[:60]}` has no arguments")
-    arguments = object_of(item.get(key, {}), is_text=key in _TEXT_KEYS)
-    if arguments is None:
-        raise NoCallError(f"the arguments of `{name[:60]}` are not a JSON object")
+    name: Any = item.get(name_key)
+    _require(isinstance(name, str) and name, "the object names no tool")
+    _require(key or not needs_arguments, f"the call of `{name[:60]}` has no arguments")
+    given = item.get(key, {})
+    arguments: Any = object_of(given, is_text=key in _TEXT_KEYS)
+    _require(arguments is not None, f"the arguments of `{name[:60]}` are not a JSON object")
     if is_bare:
-        _refuse_data(item, name_key, key)
+        _require(set(item) <= {name_key, key, *_OTHER_KEYS}, _MORE)
+        is_schema = key == "parameters" and arguments is given and set(arguments) >= _SCHEMA_WORDS
+        _require(not is_schema, "the object declares a tool")
     return name, arguments, call_id
 
 
@@ -189,10 +185,8 @@ def _inner(item: dict[Any, Any], *, is_bare: bool) -> dict[Any, Any]:
     inner = item.get("function")
     if not isinstance(inner, dict):
         return item
-    if item.get("name", inner.get("name")) != inner.get("name"):
-        raise NoCallError(_TWO_NAMES)
-    if is_bare and not set(item) - {"function"} <= _OTHER_KEYS:
-        raise NoCallError(_MORE)
+    _require(item.get("name", inner.get("name")) == inner.get("name"), _TWO_NAMES)
+    _require(not is_bare or set(item) - {"function"} <= _OTHER_KEYS, _MORE)
     return inner
 
 
@@ -210,7 +204,7 @@ def _only(item: Mapping[Any, Any], keys: Sequence[str], why: str) -> str | None:
 
 def object_of(value: object, *, is_text: bool = False) -> dict[str, Any] | None:
     """Return a JSON object, given as such or as JSON text, or None; other text is `input` where it `is_text`."""
-    if isinstance(value, str) and value.lstrip().startswith("{") and not is_too_deep(value):
+    if isinstance(value, str) and value.lstrip().startswith("{") and depth_end(value, len(value), _DEEPEST_VALUE) < 0:
         try:
             value = parse_json(value)
         except CallError:
@@ -218,11 +212,3 @@ def object_of(value: object, *, is_text: bool = False) -> dict[str, Any] | None:
     if is_text and isinstance(value, str):
         return {"input": value}
     return value if isinstance(value, dict) else None
-
-
-def _refuse_data(item: Mapping[Any, Any], name_key: str | None, key: str | None) -> None:
-    if not set(item) <= {name_key, key, *_OTHER_KEYS}:
-        raise NoCallError(_MORE)
-    arguments = item.get(key)
-    if key == "parameters" and isinstance(arguments, dict) and set(arguments) >= _SCHEMA_WORDS:
-        raise NoCallError("the object declares a tool")

@@ -1,29 +1,107 @@
 """A place in a text that moves over what a reader understands of it, and what is found there.
 
-The text is parsed to calls, what is left of the text, and notes on what was refused.
+The text is parsed to calls, what is left of the text, and notes on what was refused. What is known besides the text are
+the declared tools.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeAlias
 
 import attrs
 
-from permitry.messages.formats.tools import Tools
-
 __all__ = [
-    "LOOK_BACK",
-    "Block",
-    "BrokenError",
-    "Cursor",
-    "Diagnostic",
-    "MoreError",
-    "ParsedText",
-    "Reader",
-    "TextCall",
-    "unique",
-]
+    "LOOK_BACK", "Block", "BrokenError", "Cursor", "Diagnostic", "MoreError", "ParsedText", "Reader", "TextCall",
+    "Tools", "items_of", "read_tool", "reader", "unique",
+]  # fmt: skip
+
+# The common types come first: to ask the abstract ones takes long.
+_COLLECTION: Final = (list, tuple, dict, Collection)
+_MAPPING: Final = (dict, Mapping)
+_LIST: Final = (list, tuple)
+_LONGEST_CHAIN: Final = 4
+_GROUPS: Final = ("functionDeclarations", "function_declarations")
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+
+
+class Tools:
+    """The tools a text may call, read from whatever shape they come in.
+
+    `given` holds tool objects as OpenAI (with or without `function`), Anthropic, Gemini or MCP have them, objects with
+    `name` and `parameters`, names alone, or is a mapping of names to JSON schemas. What is none of these is passed
+    over. Nothing given, or an empty collection, means that nothing is known about tools: then `is_given` is false.
+    """
+
+    def __init__(self, given: Iterable[Any] | None) -> None:
+        self._given = given
+        self.is_given = given is not None and not (isinstance(given, _COLLECTION) and len(given) == 0)
+
+    @cached_property
+    def schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """The schema of the arguments of each declared tool, empty when there is none."""
+        given = self._given or ()
+        pairs = given.items() if isinstance(given, _MAPPING) else chain.from_iterable(map(read_tool, given))
+        return {name: _object(schema) for name, schema in pairs if isinstance(name, str)}
+
+    def knows(self, name: str) -> bool | None:
+        """Return whether a tool of this name is declared, or None when no tools were given."""
+        return name in self.schemas if self.is_given else None
+
+    def property(self, name: str, argument: str) -> object:
+        """Return the schema of one argument, or None."""
+        schema = self.schemas.get(name, {})
+        return _resolve(_object(schema.get("properties")).get(argument), schema, _LONGEST_CHAIN)
+
+    def lacks(self, name: str, argument: str) -> bool:
+        """Return whether the arguments of a tool are declared, and this is none of them."""
+        properties = _object(self.schemas.get(name, {}).get("properties"))
+        return bool(properties) and argument not in properties
+
+
+def _resolve(schema: object, root: Mapping[str, Any], depth: int) -> object:
+    """Return a schema with what its `$ref` points to inside of `root` in its place, also in its alternatives."""
+    if not isinstance(schema, _MAPPING) or not depth:
+        return schema
+    pointer = schema.get("$ref")
+    if isinstance(pointer, str) and pointer.startswith("#/"):
+        target: object = root
+        for step in pointer[2:].split("/"):
+            target = _object(target).get(step.replace("~1", "/").replace("~0", "~"))
+        return _resolve(target, root, depth - 1)
+    found = {word: schema[word] for word in ("anyOf", "oneOf", "allOf") if isinstance(schema.get(word), _LIST)}
+    parts = {word: [_resolve(part, root, depth - 1) for part in items] for word, items in found.items()}
+    return {**schema, **parts} if parts else schema
+
+
+def read_tool(tool: object) -> list[tuple[object, object]]:
+    """Return the names in a tool as some provider takes it, with their schemas; nothing for what is not a tool."""
+    if isinstance(tool, str):
+        return [(tool, None)]
+    if not isinstance(tool, _MAPPING):
+        name = getattr(tool, "name", None)
+        return [(name, _first(getattr(tool, key, None) for key in _SCHEMAS))] if isinstance(name, str) else []
+    for word in _GROUPS:
+        if isinstance(tool.get(word), _LIST):
+            return [pair for each in tool[word] if isinstance(each, Mapping) for pair in read_tool(each)]
+    inner = _first((tool.get("function"), tool.get("custom"), tool))
+    return [(inner["name"], _first(map(inner.get, _SCHEMAS)))] if isinstance(inner.get("name"), str) else []
+
+
+def _object(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, _MAPPING) else {}
+
+
+def _first(values: Iterable[object]) -> Mapping[Any, Any]:
+    return next((value for value in values if isinstance(value, _MAPPING)), {})
+
+
+def items_of(value: object) -> Sequence[Any]:
+    """Return a list as it is; nothing for what is none."""
+    return value if isinstance(value, _LIST) else ()
+
 
 LOOK_BACK: Final = 80
 _LONGEST_NAME: Final = 256
@@ -98,14 +176,14 @@ class Block:
     is_broken: bool = False
 
 
+@attrs.define(eq=False)
 class MoreError(Exception):
     """More text may change the answer; `wanted` is a text without which it will not."""
 
-    def __init__(self, wanted: str | None = None) -> None:
-        super().__init__(wanted)
-        self.wanted = wanted
+    wanted: str | None = None
 
 
+@attrs.define(eq=False)
 class BrokenError(Exception):
     """The text begins like a block of a format and is none; what was read of it up to `end` is not a call.
 
@@ -113,12 +191,10 @@ class BrokenError(Exception):
     after that place may be a part of it. `is_meant` is False where a call was perhaps not meant at all.
     """
 
-    def __init__(self, end: int, message: str = "", *, is_in_string: bool = False, is_meant: bool = True) -> None:
-        super().__init__(message)
-        self.end = end
-        self.message = message
-        self.is_in_string = is_in_string
-        self.is_meant = is_meant
+    end: int
+    message: str = ""
+    is_in_string: bool = attrs.field(default=False, kw_only=True)
+    is_meant: bool = attrs.field(default=True, kw_only=True)
 
 
 @attrs.define(eq=False)
@@ -138,15 +214,15 @@ class Cursor:
     base: int = 0
     prior: str = ""
     is_repairing: bool = False
-    format: str = attrs.field(default="", init=False)
-    first: str = attrs.field(default="", init=False)
-    is_doubtful: bool = attrs.field(default=False, init=False)
-    code: str | None = attrs.field(default=None, init=False)
-    opened: Mapping[str, int] = attrs.field(default=MappingProxyType({}), init=False)
-    start: int = attrs.field(default=0, init=False)
-    pos: int = attrs.field(default=0, init=False)
-    is_repaired: bool = attrs.field(default=False, init=False)
-    _found: dict[str, tuple[int, int]] = attrs.field(factory=dict, init=False)
+    format: str = ""
+    first: str = ""
+    is_doubtful: bool = False
+    code: str | None = None
+    opened: Mapping[str, int] = MappingProxyType({})
+    start: int = 0
+    pos: int = 0
+    is_repaired: bool = False
+    _found: dict[str, tuple[int, int]] = attrs.field(factory=dict)
 
     def begin(self, start: int, pos: int) -> Self:
         """Go to a block that begins at `start`, and is read from `pos` on."""
@@ -158,52 +234,20 @@ class Cursor:
         """The text from `start` to here."""
         return self.text[self.start : self.pos]
 
-    @property
-    def has_content(self) -> bool:
-        """Whether anything but blanks was said so far."""
-        return bool(self.first)
-
     # Looking
 
     def find(self, mark: str, start: int) -> int:
         """Return where `mark` next occurs, or -1."""
-        at = self._look(mark, start, lambda: self.text.find(mark, start))
+        at = self._look(mark, start, partial(self.text.find, mark))
         if at < 0 and self.is_open:
             raise MoreError(mark)
         return at
 
-    def find_before(self, mark: str, following: tuple[str, ...], start: int) -> tuple[int, int]:
-        """Return where `mark` next occurs with one of `following` after it, and where that one is; or -1 twice.
-
-        A value may hold its own closing mark: the one that closes it is the one the next mark comes after.
-        """
-
-        def look() -> int:
-            at = self.find(mark, start)
-            while at >= 0 and not any(self.at(each, self.blank_end(at + len(mark))) for each in following):
-                at = self.find(mark, at + len(mark))
-            return at
-
-        at = self._look(f"{mark}\0{following[0]}", start, look)
-        return (at, self.blank_end(at + len(mark))) if at >= 0 else (-1, -1)
-
-    def search(self, pattern: re.Pattern[str], start: int) -> int:
-        """Return where `pattern` is next found, or -1."""
-
-        def look() -> int:
-            found = pattern.search(self.text, start)
-            return found.start() if found else -1
-
-        at = self._look(pattern.pattern, start, look)
-        if at < 0 and self.is_open:
-            raise MoreError
-        return at
-
-    def _look(self, key: str, start: int, look: Callable[[], int]) -> int:
+    def _look(self, key: str, start: int, look: Callable[[int], int]) -> int:
         """Return what `look` finds from `start` on, or -1; through the whole text, each thing is looked for once."""
         since, at = self._found.get(key, (len(self.text) + 1, 0))
         if since > start or 0 <= at < start:
-            at = look()
+            at = look(start)
             self._found[key] = (start, at)
         return at
 
@@ -276,11 +320,21 @@ class Cursor:
         return self.text[begin:end]
 
     def until_before(self, mark: str, following: tuple[str, ...]) -> str:
-        """Move to the first of `following` right behind a `mark`; return the text before that."""
+        """Move to the first of `following` right behind a `mark`; return the text before that.
+
+        A value may hold its own closing mark: the one that closes it is the one the next mark comes after.
+        """
+
+        def look(start: int) -> int:
+            at = self.find(mark, start)
+            while at >= 0 and not any(self.at(each, self.blank_end(at + len(mark))) for each in following):
+                at = self.find(mark, at + len(mark))
+            return at
+
         begin = self.pos
-        end, after = self.find_before(mark, following, begin)
+        end = self._look(f"{mark}\0{following[0]}", begin, look)
         self.require(end >= 0, f"`{mark}` is missing")
-        self.pos = after
+        self.pos = self.blank_end(end + len(mark))
         return self.text[begin:end]
 
     def rename(self, old: str, new: str) -> None:
@@ -288,7 +342,7 @@ class Cursor:
         if self.format == old:
             self.format = new
 
-    def call(self, name: str, arguments: object, *, call_id: object = None, format_name: str | None = None) -> TextCall:
+    def call(self, name: str, arguments: object, call_id: object = None, *, format_name: str | None = None) -> TextCall:
         """Return the call from `start` to here, of a good name and an object of arguments."""
         is_name = 0 < len(name) <= _LONGEST_NAME and name.isprintable() and name == name.strip()
         self.require(is_name, "the name of the tool is missing or holds odd characters")
@@ -304,9 +358,9 @@ class Cursor:
             call_id if isinstance(call_id, str) and call_id else None,
         )
 
-    def block(self, name: str, arguments: object, *, call_id: object = None, format_name: str | None = None) -> Block:
+    def block(self, name: str, arguments: object, call_id: object = None, *, format_name: str | None = None) -> Block:
         """Return the block of the one call that has been read, as `call` does."""
-        return Block(self.pos, (self.call(name, arguments, call_id=call_id, format_name=format_name),))
+        return Block(self.pos, (self.call(name, arguments, call_id, format_name=format_name),))
 
     def close(self, calls: tuple[TextCall, ...], closers: Sequence[str], *, is_needed: bool = True) -> Block:
         """Return the block of calls up to one of `closers`; `is_needed` unless the text ends."""
@@ -321,10 +375,16 @@ class Cursor:
 
 
 Reader: TypeAlias = Callable[[Cursor], Block | None]
+_Settings = ParamSpec("_Settings")
+
+
+def reader(read: Callable[Concatenate[Cursor, _Settings], Block | None]) -> Callable[_Settings, Reader]:
+    """Return a function of the settings of `read`, which returns the reader that has them."""
+    return lambda *given, **named: lambda cur: read(cur, *given, **named)
 
 
 def unique(pairs: Iterable[tuple[str, object]], end: int) -> dict[str, object]:
-    """Return the object of `pairs`, in which no key may come twice: it is unknown which one is meant."""
+    """Return the object of `pairs`, in which no key may come twice: either could be meant."""
     result: dict[str, object] = {}
     for key, value in pairs:
         if key in result:

@@ -9,7 +9,7 @@ language than JSON it is code.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -17,40 +17,39 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 from permitry.messages.formats.arguments import Named, name_all
-from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader, TextCall
-from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, TextCall, Tools, reader
 from permitry.messages.formats.values import end_of_broken, read_arguments, read_json, read_value, try_json
 
 __all__ = [
-    "DATA_FENCES",
-    "SECTIONS",
-    "deepseek_block",
-    "is_last_section",
-    "json_block",
-    "read_bare_json",
-    "read_fence",
-    "read_first_json",
-    "read_functionary",
-    "read_kimi",
-    "read_mistral",
-    "read_plamo",
-]
+    "DATA_FENCES", "SECTIONS", "deepseek_block", "is_last_section", "json_block", "name_keyed", "read_bare_json",
+    "read_fence", "read_first_json", "read_functionary", "read_kimi", "read_mistral", "read_plamo",
+]  # fmt: skip
 
 _BETWEEN: Final = re.compile(r"[\s;,]*+")
 # Returns the calls that a JSON value is, and why one in it is none.
-_Namer: TypeAlias = Callable[[object], tuple[list[Named], str | None]]
+_Namer: TypeAlias = Callable[[Any], tuple[list[Named], str | None]]
 
 
-def _values(cur: Cursor, read: Callable[[Cursor], object]) -> Iterator[object]:
-    """Yield the JSON values that come next, as `read` returns them; each but the first begins at `start`."""
+def _read_calls(
+    cur: Cursor, read: Callable[[Cursor], object], name: _Namer, shape: Callable[[Any], str | None] = lambda _: None
+) -> tuple[tuple[TextCall, ...], list[str]]:
+    """Move behind the JSON values that come next, as `read` returns them; return their calls, and why some are none.
+
+    Each value but the first begins at `start`; `shape` is the format it is of.
+    """
+    calls: list[TextCall] = []
+    reasons: list[str] = []
     while True:
         cur.is_repaired = False
-        yield read(cur)
+        value = read(cur)
+        found, why = name(value)
+        calls += [cur.call(*each, format_name=shape(value)) for each in found]
+        reasons += [] if why is None else [why]
         end = cur.pos
         cur.take(_BETWEEN)
         if not cur.at("{"):
             cur.pos = end
-            return
+            return tuple(calls), reasons
         cur.start = cur.pos
 
 
@@ -63,53 +62,36 @@ def _object_at(cur: Cursor) -> int:
 # Between marks
 
 
+@reader
 def json_block(
-    *closers: str, is_closer_needed: bool = True, needs_arguments: bool = True, is_keyed: bool = False
-) -> Reader:
-    """Return a reader of JSON calls up to one of the `closers`; `is_keyed` is for `{"NAME": {ARGUMENTS}}`."""
-    first = next(iter(closers), None)
-    only = first if len(closers) == 1 else None
-    name = _name_keyed if is_keyed else partial(name_all, needs_arguments=needs_arguments)
-
-    def read(cur: Cursor) -> Block | None:
-        if _object_at(cur.skip()) < 0:
-            return None
-        opener = cur.text[cur.start : cur.pos].strip()
-        if is_closer_needed and only:
-            # An open text is waited for, up to the mark.
-            cur.find(only, cur.pos)
-        try:
-            calls, refused = _read_calls(cur, first, name)
-        except BrokenError as error:
-            if error.is_in_string or only is None:
-                raise
-            raise BrokenError(_broken_end(cur, opener, error.end, only), error.message) from None
-        block = cur.close(calls, closers, is_needed=is_closer_needed and bool(closers))
-        return attrs.evolve(block, note=refused, is_broken=True) if refused else block
-
-    return read
-
-
-def _read_calls(cur: Cursor, closer: str | None, name: _Namer) -> tuple[tuple[TextCall, ...], str | None]:
-    """Move behind the next JSON values; return their calls, and why one of them is not a call."""
-    calls: list[TextCall] = []
-    refused: str | None = None
-    for value in _values(cur, partial(read_value, closer=closer)):
-        found, why = name(value)
-        refused = refused or why
-        calls += [cur.call(name, given, call_id=call_id) for name, given, call_id in found]
-    cur.require(calls, refused or "")
-    return tuple(calls), refused
+    cur: Cursor,
+    *closers: str,
+    is_closer_needed: bool = True,
+    name: _Namer = name_all,
+) -> Block | None:
+    """Return a reader of JSON calls up to one of `closers`; `name` finds the calls in a value."""
+    if _object_at(cur.skip()) < 0:
+        return None
+    first, opener = next(iter(closers), ""), cur.piece.strip()
+    if is_closer_needed and first:
+        # An open text is waited for, up to the mark.
+        cur.find(first, cur.pos)
+    try:
+        calls, reasons = _read_calls(cur, partial(read_value, closer=first), name)
+        cur.require(calls, next(iter(reasons), ""))
+    except BrokenError as error:
+        if len(closers) == 1 and not error.is_in_string:
+            # It ends with its mark, if no other opening one comes before.
+            at = cur.find(first, error.end)
+            if at >= 0 and cur.text.find(opener, error.end, at) < 0:
+                error.end = at + len(first)
+        raise
+    block = cur.close(calls, closers, is_needed=is_closer_needed and bool(closers))
+    return attrs.evolve(block, note=reasons[0], is_broken=True) if reasons else block
 
 
-def _broken_end(cur: Cursor, opener: str, end: int, closer: str) -> int:
-    """Return the end of a broken block: its closing mark, if that comes before the next opening one."""
-    at = cur.find(closer, end)
-    is_own = cur.text.find(opener, end, max(at, end)) < 0
-    return at + len(closer) if at >= 0 and is_own else end
-
-
-def _name_keyed(value: object) -> tuple[list[Named], str | None]:
+def name_keyed(value: object) -> tuple[list[Named], str | None]:
+    """Return what `name_all` does, for a list of `{"NAME": {ARGUMENTS}}`."""
     pairs: list[tuple[str, object]] = []
     for item in value if isinstance(value, list) else [value]:
         pairs += item.items() if isinstance(item, dict) else [("", None)]
@@ -140,21 +122,10 @@ def read_bare_json(cur: Cursor) -> Block | None:
 
 def _read_run(cur: Cursor) -> Block:
     """Return the block of the JSON values that come next: calls if all of them are, else text."""
-    calls: list[TextCall] = []
-    reasons: list[str] = []
     cur.start = cur.pos
-    for value in _values(cur, _read_unmarked):
-        found, why = name_all(value, is_bare=True)
-        if why is None:
-            why = _unknown(cur, found)
-            shape = _shape(cur, value)
-            calls += [cur.call(name, given, call_id=call_id, format_name=shape) for name, given, call_id in found]
-        elif not _CALL_LIKE.match(cur.text, cur.start):
-            why = ""
-        if why is not None:
-            reasons.append(why)
+    calls, reasons = _read_calls(cur, _read_unmarked, partial(_name_bare, cur), partial(_shape, cur))
     if not reasons:
-        return Block(cur.pos, tuple(calls))
+        return Block(cur.pos, calls)
     raise BrokenError(cur.pos, next(filter(None, reasons), ""), is_meant=False)
 
 
@@ -163,21 +134,23 @@ def _read_unmarked(cur: Cursor) -> object:
     try:
         return try_json(cur)
     except BrokenError as error:
-        end, is_in_string = error.end, error.is_in_string
         if not _CALL_LIKE.match(cur.text, cur.pos):
-            raise BrokenError(end, is_in_string=is_in_string) from None
-        if is_in_string:
-            end = end_of_broken(cur, end, None if cur.code is None else "```")
-        raise BrokenError(end, error.message, is_in_string=is_in_string) from None
+            error.message = ""
+        elif error.is_in_string:
+            error.end = end_of_broken(cur, error.end, "" if cur.code is None else "```")
+        raise
 
 
-def _unknown(cur: Cursor, found: list[Named]) -> str | None:
-    for name, _, _ in found:
+def _name_bare(cur: Cursor, value: object) -> tuple[list[Named], str | None]:
+    found, why = name_all(value, is_bare=True)
+    if why is not None:
+        return [], why if _CALL_LIKE.match(cur.text, cur.start) else ""
+    for name, *_ in found:
         if cur.tools.knows(name) is False:
-            return f"no tool `{name[:60]}` is declared, so the JSON is taken for data"
+            return found, f"no tool `{name[:60]}` is declared, so the JSON is taken for data"
         if name.lower().split() == _FINAL:
-            return ""
-    return None
+            return found, ""
+    return found, None
 
 
 def _shape(cur: Cursor, value: Any) -> str:  # noqa: ANN401 -- any JSON
@@ -191,7 +164,7 @@ def _shape(cur: Cursor, value: Any) -> str:  # noqa: ANN401 -- any JSON
 
 
 def read_fence(cur: Cursor) -> Block | None:
-    """Return the block of a fence that holds calls and nothing else; the fence is part of the call."""
+    """Return the block of a fence that holds calls and nothing else, with the fence."""
     if cur.code is not None or cur.is_doubtful or cur.at("`"):
         return None
     language = cur.take(_LANGUAGE).lower()
@@ -216,7 +189,7 @@ _mistral_list: Final = json_block("[/TOOL_CALLS]", is_closer_needed=False)
 
 
 def read_mistral(cur: Cursor) -> Block | None:
-    """Return the block of a JSON list, or, since version 11, of a name, `[ARGS]` and a JSON object."""
+    """Return the block of a JSON list, or, since version 11, of a name, `[ARGS]` and an object."""
     if cur.skip().at("[") or cur.at("{"):
         return _mistral_list(cur)
     name = cur.take(_MISTRAL_NAME)
@@ -230,22 +203,16 @@ def read_mistral(cur: Cursor) -> Block | None:
 _DEEPSEEK_NAME: Final = re.compile(r"[^\s<>{}|\uff5c`\"]*+")
 
 
-def deepseek_block(between: str, closer: str) -> Reader:
+@reader
+def deepseek_block(cur: Cursor, between: str, closer: str) -> Block | None:
     """Return a reader of a name and JSON, or of the word `function`, a name and JSON in a fence."""
-
-    def read(cur: Cursor) -> Block | None:
-        name = cur.take(_DEEPSEEK_NAME)
-        if not name or not cur.has(between):
-            return None
-        if cur.skip().at("{"):
-            return cur.block(name, read_arguments(cur, closer), format_name="deepseek_v31")
-        return _read_fenced(cur, closer) if name == "function" else None
-
-    return read
-
-
-def _read_fenced(cur: Cursor, closer: str) -> Block | None:
-    """Return the block of a call of version 3, behind the word `function` and the separator."""
+    name = cur.take(_DEEPSEEK_NAME)
+    if not name or not cur.has(between):
+        return None
+    if cur.skip().at("{"):
+        return cur.block(name, read_arguments(cur, closer), format_name="deepseek_v31")
+    if name != "function":
+        return None
     name = cur.take(_DEEPSEEK_NAME)
     if not cur.skip().has("```"):
         return None
@@ -319,23 +286,23 @@ def read_kimi(cur: Cursor) -> Block | None:
     name, is_guess = _tool(cur.tools, call_id)
     if name is None:
         raise BrokenError(cur.pos, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
-    cur.is_repaired = cur.is_repaired or is_guess
+    cur.is_repaired |= is_guess
     note = f"`{call_id[:60]}` is taken for a call of `{name}`" if is_guess else None
     return attrs.evolve(cur.block(name, arguments, call_id=call_id), note=note)
 
 
 def _tool(tools: Tools, call_id: str) -> tuple[str | None, bool]:
-    """Return the tool that an id names, or None, and whether only the declared tools tell which one it is."""
+    """Return the tool that an id names, or None, and whether only the declared tools tell it."""
     found = _NAMED.match(call_id)
     name = found["name"] if found else None
     if tools.knows(name or "") or (name is not None and not name.startswith(_PREFIX)):
         return name, False
-    fitting = [tool for tool in tools.names() if _fits(call_id, tool)]
+    fitting = [tool for tool in tools.schemas if _fits(call_id, tool)]
     return (fitting[0], True) if len(fitting) == 1 else (name, False)
 
 
 def _fits(call_id: str, tool: str) -> bool:
-    """Return whether an id may be that of a call of `tool`: other signs around its name, or in it, or none."""
+    """Return whether an id may be of a call of `tool`: other signs around its name, or none."""
     text = _SIGN.sub("_", call_id).removeprefix(_PREFIX).strip("_")
     name = _SIGN.sub("_", tool).strip("_")
     return bool(name) and text.startswith(name) and _INDEX.fullmatch(text, len(name)) is not None
@@ -346,19 +313,14 @@ def is_last_section(cur: Cursor, pos: int) -> bool:
     cur.begin(pos, pos)
     try:
         while not cur.is_end(cur.pos):
-            _pass_section(cur)
-            if cur.skip().has(_LAST):
-                cur.skip()
+            opener = next(filter(cur.at, SECTIONS), SECTIONS[0])
+            cur.need(opener)
+            cur.skip().need(_BEGIN)
+            while read_kimi(cur) is not None and cur.skip().has(_BEGIN):
+                pass
+            cur.need(opener.replace("begin", "end"))
+            cur.skip().has(_LAST)
+            cur.skip()
     except BrokenError:
         return False
     return True
-
-
-def _pass_section(cur: Cursor) -> None:
-    """Move behind the section of good calls that comes next."""
-    opener = next(filter(cur.at, SECTIONS), SECTIONS[0])
-    cur.need(opener)
-    cur.skip().need(_BEGIN)
-    while read_kimi(cur) is not None and cur.skip().has(_BEGIN):
-        pass
-    cur.need(opener.replace("begin", "end"))

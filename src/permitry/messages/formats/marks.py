@@ -5,19 +5,115 @@ understands what follows. A row without a format counts in all of them.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats import headers, json_calls, prompted, pythonic, tags
+from permitry.messages.formats import json_calls, prompted, tags
+from permitry.messages.formats.arguments import name_all
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader, reader
 from permitry.messages.formats.json_calls import json_block
-from permitry.messages.formats.mark import Mark, close_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
-from permitry.messages.formats.tags import MINIMAX, Pairs
+from permitry.messages.formats.tags import MINIMAX, pairs_block
 
-__all__ = ["CLOSERS", "FENCES", "FORMATS", "STRAY", "Marks", "marks_of"]
+__all__ = ["CLOSERS", "FENCES", "FORMATS", "STRAY", "Mark", "Marks", "frame", "marks_of", "wrapper"]
+
+_TAG_END: Final = re.compile(r"[^<>\n]*+")
+
+
+@attrs.frozen
+class Mark:
+    """A literal text that may open a block, the reader of the block, and the formats that write it.
+
+    The reader gets a place behind the mark; it returns None when the block is not of its format. The first of the
+    `formats`, words of one text, is the name of what is found, the others are of models that write the very same; a
+    mark without any serves all. `pattern` begins with the text, for a mark that counts only in certain places; one that
+    `is_first` counts where a text begins: the prompt has what comes before it. `closer` is what its blocks may name as
+    theirs. What `is_plain` could be a part of a sentence as well: its calls count only where no text follows them.
+    """
+
+    text: str
+    read: Reader
+    formats: str = ""
+    pattern: str | None = None
+    closer: str | None = None
+    is_plain: bool = False
+    is_first: bool = False
+
+    @property
+    def format(self) -> str:
+        """The name of what is found, empty for a mark that serves all formats."""
+        return self.formats.partition(" ")[0]
+
+    @property
+    def is_token(self) -> bool:
+        """Whether the mark is a token that a model has for it, and not words that people write."""
+        return "|" in self.text or not self.text.isascii()
+
+    def patterns(self) -> Iterator[tuple[str, str]]:
+        """Yield the patterns of the mark and its closer, each with the text it begins with."""
+        text = re.escape(self.text)
+        place = rf"(?<=\A{text})" if self.is_first else ""
+        yield self.pattern or f"{text}{place}", self.text
+        if self.closer is not None:
+            yield re.escape(self.closer), self.closer
+
+    def is_at(self, cur: Cursor, pos: int) -> bool:
+        """Return whether the mark counts at `pos`, where its text is."""
+        if self.is_first:
+            return cur.base + pos == 0
+        return self.pattern is None or re.compile(self.pattern).match(cur.text, pos) is not None
+
+    def serves(self, format_name: str) -> bool:
+        """Return whether the mark counts when texts of this format are parsed."""
+        return not self.formats or format_name in ("auto", *self.formats.split())
+
+
+@reader
+def frame(cur: Cursor, /, *, is_shown: bool = False, **parts: Any) -> Block:  # noqa: ANN401 -- the fields of a block
+    """Return a reader of a block that ends with its mark, which is content if it `is_shown`."""
+    return Block(cur.pos, content=cur.piece if is_shown else "", **parts)
+
+
+@reader
+def _close_thinking(cur: Cursor, closer: str) -> Block | None:
+    """Return a reader of thinking that must be closed."""
+    is_closed = cur.find(closer, cur.pos) >= 0
+    return Block(cur.pos, until=(closer,), is_thinking=True) if is_closed else None
+
+
+@reader
+def _html_tag(cur: Cursor, closer: str) -> Block | None:
+    """Return a reader of an opening tag of HTML, in which calls are quoted."""
+    attributes = cur.take(_TAG_END)
+    if not cur.has(">") or attributes[:1].strip():
+        return None
+    return Block(cur.pos, content=cur.piece, quotes=closer)
+
+
+@reader
+def _foreign_bar(cur: Cursor, signs: str, names: str) -> None:
+    """Return a reader that refuses marks with a bar that no model has, but a server prints."""
+    if re.fullmatch(names, cur.take(re.compile(signs))):
+        raise BrokenError(cur.pos, "the marks are DeepSeek's, but for their bars")
+
+
+@reader
+def _before(cur: Cursor, closer: str, *inner: str) -> Block | None:
+    end = cur.pos
+    cur.skip()
+    return Block(end, closer=closer) if any(map(cur.at, inner)) else None
+
+
+def wrapper(opener: str, closer: str, formats: str, *inner: str) -> Mark:
+    """Return a mark that is dropped, with its closer, where one of the `inner` marks follows."""
+    return Mark(opener, _before(closer, *inner), formats, closer=closer)
+
+
+def _tags(names: str) -> list[tuple[str, str]]:
+    return [(f"<{name}>", f"</{name}>") for name in names.split()]
 
 
 def _wide(words: str) -> str:
@@ -28,24 +124,16 @@ def _wide(words: str) -> str:
 # What is not said to the user: reasoning, and results of tools; nothing in them is a call
 
 _THINKING: Final = (
-    ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<seed:think>", "</seed:think>"),
-    ("<mm:think>", "</mm:think>"), ("<ifm|think>", "</ifm|think>"), ("[THINK]", "[/THINK]"),
-    ("<ifm|think_fast>", "</ifm|think_fast>"), ("<ifm|think_faster>", "</ifm|think_faster>"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"), ("<|inner_prefix|>", "<|inner_suffix|>"),
+    *_tags("think thinking seed:think mm:think ifm|think ifm|think_fast ifm|think_faster"),
+    ("[THINK]", "[/THINK]"), ("<|START_THINKING|>", "<|END_THINKING|>"), ("<|inner_prefix|>", "<|inner_suffix|>"),
     ("<|content_thinking|>", "<|end_message|>"), ("◁think▷", "◁/think▷"),
     ("<|channel>thought\n", "<channel|>"), ("<|channel>", "<channel|>"),
 )  # fmt: skip
 # No model's tokens, but words that models are instructed to think in; they count only where they are closed.
 _SPOKEN: Final = (
-    *(
-        (f"<{word}>", f"</{word}>")
-        for word in (
-            "Think", "THINK", "Thinking", "THINKING", "thought", "thoughts", "reasoning", "reflection", "analysis",
-            "scratchpad", "scratch_pad", "antThinking", "inner_monologue",
-        )
-    ),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<unused94>", "<unused95>"),
+    *_tags("Think THINK Thinking THINKING thought thoughts reasoning reflection analysis scratchpad scratch_pad"),
+    *_tags("antThinking inner_monologue"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<unused94>", "<unused95>"),
 )  # fmt: skip
 _RESULTS: Final = (
     ("<tool_response>", "</tool_response>"),
@@ -59,37 +147,33 @@ _DROPPED: Final = (
 )  # fmt: skip
 
 CLOSERS: Final = tuple(dict.fromkeys(closer for _, closer in _THINKING))
-# This one ends other messages as well.
-_COMMON: Final = "<|end_message|>"
-STRAY: Final = tuple(closer for closer in CLOSERS if closer != _COMMON)
+# The one that is left out ends other messages as well.
+STRAY: Final = tuple(closer for closer in CLOSERS if closer != "<|end_message|>")
 
 # What is quoted
 
 FENCES: Final = ("```", "~~~")
 
-_TAGS: Final = (
-    "blockquote", "cite", "code", "document", "documents", "example", "examples", "kbd", "pre", "quote", "samp", "tt",
-    "xmp",
-)  # fmt: skip
+_QUOTING: Final = "blockquote cite code document documents example examples kbd pre quote samp tt xmp"
 _RESPONSES: Final = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>"))
 
 _FRAMES: Final = (
     *(Mark(opener, frame(until=(closer,), is_thinking=True)) for opener, closer in _THINKING),
-    *(Mark(opener, close_thinking(closer)) for opener, closer in _SPOKEN),
+    *(Mark(opener, _close_thinking(closer)) for opener, closer in _SPOKEN),
     *(Mark(opener, frame(until=(closer,))) for opener, closer in _RESULTS),
     *(Mark(closer, frame(is_stray=True)) for closer in STRAY),
     *(Mark(closer, frame(is_shown=True, ends=closer)) for _, closer in _SPOKEN),
     *(Mark(token, frame()) for token in _DROPPED),
 )
 _QUOTATIONS: Final = (
-    *(Mark(f"<{name}", html_tag(name)) for name in _TAGS),
-    *(Mark(f"</{name}>", frame(is_shown=True, ends=f"</{name}>")) for name in _TAGS),
+    *(Mark(opener[:-1], _html_tag(closer)) for opener, closer in _tags(_QUOTING)),
+    *(Mark(closer, frame(is_shown=True, ends=closer)) for _, closer in _tags(_QUOTING)),
     Mark("<!--", frame(is_shown=True, quotes="-->")),
     Mark("-->", frame(is_shown=True, ends="-->")),
     *(Mark(opener, frame(until=(closer,))) for opener, closer in _RESPONSES),
     *(Mark(closer, frame(ends=closer)) for _, closer in _RESPONSES),
     Mark("Final Answer:", frame(is_shown=True, is_last=True)),
-    *(Mark(fence, read_nothing) for fence in FENCES),
+    *(Mark(fence, lambda _: None) for fence in FENCES),
 )
 
 # Calls
@@ -99,6 +183,7 @@ _PYTHON: Final = "pythonic llama4_pythonic olmo3_pythonic"
 _K3_THOUGHT: Final = frame(until=("<|close|>think<|sep|>", "<|close|>thinking<|sep|>"), is_thinking=True)
 # The closing mark may be missing, whatever follows.
 _open_block: Final = partial(json_block, is_closer_needed=False)
+_name_bare: Final = partial(name_all, needs_arguments=False)
 _FUNCTION: Final = "<function="
 _GLM: Final = "glm45_47 poolside_v1 ling3 spark25 hunyuan_v3"
 _KIMI: Final = "<|tool_call_begin|>"
@@ -123,8 +208,8 @@ _DEEPSEEK: Final = "deepseek_v3 deepseek_v31"
 _DSML: Final = "deepseek_v32_dsml deepseek_v4_dsml deepseek_v41_dsml"
 _DSML_41: Final = "deepseek_v41_dsml deepseek_v32_dsml deepseek_v4_dsml"
 _WORDS: Final = ("function_calls", "tool_calls", "calls")
-_OTHER_DEEPSEEK: Final = foreign_bar(r"[^\s<>{}\"'`]*+", r".?calls?.?begin\W{1,2}")
-_OTHER_DSML: Final = foreign_bar(r"[ \w]*+", f" *(?:invoke|{'|'.join(_WORDS)}) *")
+_OTHER_DEEPSEEK: Final = _foreign_bar(r"[^\s<>{}\"'`]*+", r".?calls?.?begin\W{1,2}")
+_OTHER_DSML: Final = _foreign_bar(r"[ \w]*+", f" *(?:invoke|{'|'.join(_WORDS)}) *")
 
 
 def _deepseek(bar: str, gap: str) -> tuple[Mark, ...]:
@@ -171,23 +256,23 @@ _TABLE: Final = (
     Mark("<|action_start|> <|plugin|>", json_block("<|action_end|>"), "internlm2"),
     Mark("<|message_sep|>\n\nfunction call<|role_sep|>", _open_block("</s>"), "gigachat3"),
     Mark("<|function_call|>", _open_block("</s>"), "gigachat3"),
-    Mark("<|START_ACTION|>", json_block("<|END_ACTION|>", needs_arguments=False), "cohere_command"),
-    Mark("<|tools_prefix|>", json_block("<|tools_suffix|>", is_keyed=True), "apertus"),
+    Mark("<|START_ACTION|>", json_block("<|END_ACTION|>", name=_name_bare), "cohere_command"),
+    Mark("<|tools_prefix|>", json_block("<|tools_suffix|>", name=json_calls.name_keyed), "apertus"),
     Mark("<|python_tag|>", _open_block("<|eom_id|>", "<|eot_id|>"), "llama3_json"),
     Mark("<|tool_call_start|>", json_block("<|tool_call_end|>"), "lfm2"),
     Mark("<|content_invoke_tool_json|>", json_block("<|end_message|>"), "inkling"),
     # Tags for each key and each value.
-    Mark("<tool_call>", Pairs("", "</tool_call>").read, _GLM),
+    Mark("<tool_call>", pairs_block("", "</tool_call>"), _GLM),
     wrapper("<tool_calls>", "</tool_calls>", "hunyuan_v3 glm45_47", "<tool_call>"),
-    Mark("<longcat_tool_call>", Pairs("longcat_", "</longcat_tool_call>").read, "longcat"),
-    Mark("<ifm|tool_call>", Pairs("ifm|", "</ifm|tool_call>").read, "k2_horizon"),
+    Mark("<longcat_tool_call>", pairs_block("longcat_", "</longcat_tool_call>"), "longcat"),
+    Mark("<ifm|tool_call>", pairs_block("ifm|", "</ifm|tool_call>"), "k2_horizon"),
     wrapper("<ifm|tool_calls>", "</ifm|tool_calls>", "k2_horizon", "<ifm|tool_call>"),
     # Python.
-    Mark("<|python_start|>", pythonic.python_block("<|python_end|>"), "llama4_pythonic pythonic"),
-    Mark("<function_calls>", pythonic.python_block("</function_calls>"), "olmo3_pythonic"),
-    Mark("<|tool_call_start|>", pythonic.python_block("<|tool_call_end|>"), "lfm2"),
-    Mark("<|python_tag|>", pythonic.python_block("<|eom_id|>", "<|eot_id|>"), "pythonic"),
-    Mark("[", pythonic.read_bare_python, _PYTHON, pattern=r"\[(?=\s*(?:[^\W\d]|\Z))", is_plain=True),
+    Mark("<|python_start|>", prompted.python_block("<|python_end|>"), "llama4_pythonic pythonic"),
+    Mark("<function_calls>", prompted.python_block("</function_calls>"), "olmo3_pythonic"),
+    Mark("<|tool_call_start|>", prompted.python_block("<|tool_call_end|>"), "lfm2"),
+    Mark("<|python_tag|>", prompted.python_block("<|eom_id|>", "<|eot_id|>"), "pythonic"),
+    Mark("[", prompted.read_bare_python, _PYTHON, pattern=r"\[(?=\s*(?:[^\W\d]|\Z))", is_plain=True),
     # Tags with attributes.
     Mark("<invoke ", tags.read_invoke, "invoke_xml minimax_m2_invoke dots"),
     wrapper("<minimax:tool_call>", "</minimax:tool_call>", "minimax_m2_invoke", "<invoke "),
@@ -203,12 +288,12 @@ _TABLE: Final = (
     wrapper(_STEP_CALL, _wide("tool_call_end"), "step3", *_STEP),
     *(mark for bar in (*_WIDE, *_PLAIN) for mark in _dsml(bar)),
     *(Mark(f"<{bar}DSML{bar}", _OTHER_DSML, _DSML) for bar in _OTHER_BARS),
-    Mark("<|start|>assistant to=", headers.read_addressed, _MUSE),
-    Mark(" to=", headers.read_addressed, _MUSE),
-    Mark("to=", headers.read_addressed, _MUSE, is_first=True),
-    Mark("<atem:invoke ", headers.read_muse, _MUSE),
-    Mark("<atem:function_calls>", headers.read_muse_wrapper, "muse_glimmer", closer=_CALLS),
-    Mark("<atem:function_calls>", headers.read_muse_wrapper, "muse", closer=_CALLS),
+    Mark("<|start|>assistant to=", tags.read_addressed, _MUSE),
+    Mark(" to=", tags.read_addressed, _MUSE),
+    Mark("to=", tags.read_addressed, _MUSE, is_first=True),
+    Mark("<atem:invoke ", tags.read_muse, _MUSE),
+    Mark("<atem:function_calls>", tags.read_muse_wrapper, "muse_glimmer", closer=_CALLS),
+    Mark("<atem:function_calls>", tags.read_muse_wrapper, "muse", closer=_CALLS),
     *(Mark(token, frame(), _MUSE) for token in ("<|eom|>", "<|eot|>")),
     Mark(_MINIMAX, tags.read_minimax, "minimax_m3"),
     wrapper(f"{MINIMAX}<tool_call>", f"{MINIMAX}</tool_call>", "minimax_m3", _MINIMAX),
@@ -224,17 +309,17 @@ _TABLE: Final = (
     *(Mark(f"<|open|>{word}<|sep|>", _K3_THOUGHT, "kimi_k3") for word in ("think", "thinking")),
     *(Mark(f"{side}{word}<|sep|>", frame(), "kimi_k3") for side in _K3 for word in ("response", "message")),
     # Gemma's own literals.
-    Mark("<start_function_call>", pythonic.gemma_block("<escape>", "<end_function_call>"), "functiongemma"),
-    Mark("<|tool_call>", pythonic.gemma_block('<|"|>', "<tool_call|>"), "gemma4"),
+    Mark("<start_function_call>", prompted.gemma_block("<escape>", "<end_function_call>"), "functiongemma"),
+    Mark("<|tool_call>", prompted.gemma_block('<|"|>', "<tool_call|>"), "gemma4"),
     # Messages with json_calls.
-    Mark("<|channel|>", headers.read_message, _HARMONY),
-    Mark(f"{headers.START}assistant", headers.read_message, _HARMONY),
-    Mark(headers.START, headers.read_other_message, _HARMONY),
+    Mark("<|channel|>", tags.read_message, _HARMONY),
+    Mark(f"{tags.START}assistant", tags.read_message, _HARMONY),
+    Mark(tags.START, tags.read_other_message, _HARMONY),
     *(
-        Mark(word, headers.read_first_message, _HARMONY, is_first=True)
+        Mark(word, tags.read_message, _HARMONY, is_first=True)
         for word in ("to=", " to=", "assistant", "analysis", "commentary", "final")
     ),
-    *(Mark(token, frame(), _HARMONY) for token in headers.ENDS),
+    *(Mark(token, frame(), _HARMONY) for token in tags.ENDS),
     Mark(_PLAMO, json_calls.read_plamo, "plamo3"),
     wrapper("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>", "plamo3", _PLAMO),
     # What prompts teach.
@@ -253,12 +338,12 @@ _ALL: Final[tuple[Mark, ...]] = (*_FRAMES, *_TABLE, *_QUOTATIONS)
 
 _INNER: Final = frozenset({"bare_json", "functionary_first"})
 
-FORMATS: Final = tuple(sorted({name for mark in _ALL for name in mark.formats} - _INNER | {"auto"}))
+FORMATS: Final = tuple(sorted({name for mark in _ALL for name in mark.formats.split()} - _INNER | {"auto"}))
 
 
 @attrs.frozen
 class Marks:
-    """All marks that count for one format: how to find one, who reads it, what it may begin with."""
+    """All marks that count for one format: how to find one, who reads it, and their starts."""
 
     pattern: "re.Pattern[str]"
     readers: Mapping[str, tuple[Mark, ...]]
@@ -269,22 +354,15 @@ class Marks:
 @lru_cache(maxsize=len(FORMATS))
 def marks_of(format_name: str) -> Marks:
     """Return the marks that count when texts of this format are parsed."""
-    # The longest come first.
+    # The longest come first, in a group for each first character: a search skips all others.
     serving = sorted((mark for mark in _ALL if mark.serves(format_name)), key=lambda mark: -len(mark.text))
     patterns = dict(pair for mark in serving for pair in mark.patterns())
     texts = set(patterns.values())
     readers = {text: tuple(mark for mark in serving if text.startswith(mark.text)) for text in texts}
     starts = frozenset(text[:length] for text in texts for length in range(1, len(text)))
-    return Marks(_any_of(patterns), MappingProxyType(readers), starts, max(map(len, texts)))
-
-
-def _any_of(patterns: Mapping[str, str]) -> "re.Pattern[str]":
-    """Return a pattern for any of `patterns`, which begin with the texts they map to; the longest text comes first.
-
-    There is a group for each first character, so that a search skips all other characters at once.
-    """
     groups: dict[str, list[str]] = {}
     for pattern, text in sorted(patterns.items(), key=lambda item: -len(item[1])):
         first = re.escape(text[0])
         groups.setdefault(first, []).append(pattern.removeprefix(first))
-    return re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()))
+    together = re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()))
+    return Marks(together, MappingProxyType(readers), starts, max(map(len, texts)))

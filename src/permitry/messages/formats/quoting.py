@@ -4,6 +4,7 @@ A text may show a call that it does not make: in a line quoted with `>`, in back
 `<code>`, or in the middle of a sentence. The writer of a file that a model quotes must not write its calls.
 """
 
+import math
 import re
 from typing import Final
 
@@ -11,7 +12,7 @@ import attrs
 
 from permitry.messages.formats.cursor import Cursor, TextCall
 
-__all__ = ["Found", "Line", "Lines", "Wrappers", "is_enclosed"]
+__all__ = ["Found", "Lines", "Wrappers", "is_enclosed"]
 
 _LONGEST_LEAD: Final = 40
 _QUOTED: Final = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*>")
@@ -27,7 +28,7 @@ _PAIRS: Final = (('"', '"'), ("'", "'"), ("\u201c", "\u201d"), ("\u2018", "\u201
 class Found:
     """The calls of one block. What follows it may tell that they are a quotation: then its `text` is content.
 
-    `flat_from` is set where they are indented: after how many blocks a line that is not tells of a quotation.
+    Where they are indented, a line that is not, after `flat_from` blocks or more, tells of a quotation.
     """
 
     calls: tuple[TextCall, ...]
@@ -37,37 +38,27 @@ class Found:
     note: str | None = None
     is_broken: bool = False
     is_quoted: bool = False
-    flat_from: int | None = None
+    flat_from: float = math.inf
 
-    @property
-    def said(self) -> str:
-        """What of the block is content."""
+    def __str__(self) -> str:
+        """Return what of the block is content."""
         return self.text if self.is_quoted else self.content
-
-    def is_indented_before(self, flat_at: int) -> bool:
-        """Return whether the block is indented, and the last line that is not, after `flat_at` blocks, is not so."""
-        return self.flat_from is not None and flat_at >= self.flat_from
 
 
 @attrs.define
-class Line:
-    """The line in which the text is being read: how it begins, and whether a backtick is open in what it says."""
+class Lines:
+    """The lines of the content: how the one that is read begins, and how all that have words do.
+
+    A backtick may be open in what the last one says. `first` is the character with which all begin, any digit as 0, or
+    a blank where they differ. The last line that is not indented came after `flat_at` blocks.
+    """
 
     head: str = ""
     is_in_ticks: bool = False
-
-    def move(self, text: str) -> None:
-        """Go on behind `text`."""
-        _, is_next, last = text.rpartition("\n")
-        if is_next:
-            self.head, self.is_in_ticks = "", False
-        self.head += last[: _LONGEST_LEAD - len(self.head)]
-
-    def say(self, text: str) -> None:
-        """Take note of the backticks in `text`, which is content."""
-        _, is_next, last = text.rpartition("\n")
-        is_odd = last.count("`") % 2 == 1
-        self.is_in_ticks = is_odd if is_next else self.is_in_ticks != is_odd
+    first: str = ""
+    flat_at: int = -1
+    _is_fresh: bool = True
+    _indent: str = ""
 
     @property
     def is_quoted(self) -> bool:
@@ -77,24 +68,19 @@ class Line:
     @property
     def is_indented(self) -> bool:
         """Whether the line is indented as code is in Markdown."""
-        return is_indented(self.head)
+        return _INDENTED.match(self.head) is not None
 
-
-@attrs.define
-class Lines:
-    """How the lines of the content begin, as far as any of them has words.
-
-    `first` is the character with which all begin, any digit as 0, or a blank where they differ. The last line that is
-    not indented came after `flat_at` blocks.
-    """
-
-    first: str = ""
-    flat_at: int = -1
-    _is_fresh: bool = True
-    _indent: str = ""
+    def move(self, text: str) -> None:
+        """Go on behind `text`."""
+        _, is_next, last = text.rpartition("\n")
+        if is_next:
+            self.head, self.is_in_ticks = "", False
+        self.head += last[: _LONGEST_LEAD - len(self.head)]
 
     def say(self, piece: str, found: int) -> None:
         """Take note of more content, after so many blocks."""
+        _, is_next, last = piece.rpartition("\n")
+        self.is_in_ticks = (self.is_in_ticks and not is_next) != (last.count("`") % 2 == 1)
         if self.first == _MIXED and self.flat_at >= found:
             return
         for number, line in enumerate(piece.split("\n")):
@@ -103,13 +89,10 @@ class Lines:
             words = line.lstrip()
             self._indent += line[: min(len(line) - len(words), _WIDEST)]
             if words and self._is_fresh:
-                self._compare(words, found)
-
-    def _compare(self, words: str, found: int) -> None:
-        char = "0" if words[0].isdigit() else words[0]
-        self.first = char if self.first in ("", char) else _MIXED
-        self.flat_at = self.flat_at if is_indented(self._indent) else found
-        self._is_fresh = False
+                char = "0" if words[0].isdigit() else words[0]
+                self.first = char if self.first in ("", char) else _MIXED
+                self.flat_at = self.flat_at if _INDENTED.match(self._indent) else found
+                self._is_fresh = False
 
 
 @attrs.define
@@ -145,13 +128,8 @@ class Wrappers:
         return begin if is_quotation else None
 
 
-def is_indented(line: str) -> bool:
-    """Return whether a line is indented as code is in Markdown."""
-    return _INDENTED.match(line) is not None
-
-
 def closers_before(cur: Cursor, start: int) -> tuple[str, ...]:
-    """Return what closes the backtick or quotation mark before a block; nothing where there is none."""
+    """Return what closes the backtick or quotation mark before a block, if there is one."""
     before = cur.before(start)
     if before.rstrip(_BLANKS).endswith("`"):
         return ("`",)
@@ -165,5 +143,5 @@ def is_closed(cur: Cursor, end: int, closers: tuple[str, ...]) -> bool:
 
 
 def is_enclosed(cur: Cursor, start: int, end: int) -> bool:
-    """Return whether a block is between two backticks, which may have blanks inside, or two quotation marks."""
+    """Return whether a block is between two backticks, with or without blanks, or quotation marks."""
     return is_closed(cur, end, closers_before(cur, start))

@@ -7,6 +7,7 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -17,19 +18,9 @@ from permitry.errors import CallError
 from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
 
 __all__ = [
-    "NUMBER",
-    "PYTHON",
-    "Dialect",
-    "depth_end",
-    "end_of_broken",
-    "number_of",
-    "read_arguments",
-    "read_json",
-    "read_lenient",
-    "read_literal",
-    "read_value",
-    "try_json",
-]
+    "NUMBER", "PYTHON", "Dialect", "depth_end", "end_of_broken", "number_of", "read_arguments", "read_json",
+    "read_lenient", "read_literal", "read_value", "try_json",
+]  # fmt: skip
 
 # JSON
 
@@ -51,7 +42,7 @@ _MARGIN: Final = 16
 _LOOK_BEHIND: Final = 64
 
 
-def read_arguments(cur: Cursor, *closers: str, within: str | None = None) -> object:
+def read_arguments(cur: Cursor, *closers: str, within: str = "") -> object:
     """Move behind the JSON object that comes next and all `closers` behind it; return the object.
 
     The first closer, or `within`, is what ends the block around the object.
@@ -63,7 +54,7 @@ def read_arguments(cur: Cursor, *closers: str, within: str | None = None) -> obj
     return value
 
 
-def read_value(cur: Cursor, closer: str | None = None) -> object:
+def read_value(cur: Cursor, closer: str = "") -> object:
     """Move behind the JSON value that comes next, and return it. `closer` ends the block around it.
 
     Repaired are the quotes and words of Python, a comma too many, comments, and brackets the text ends before; only
@@ -73,7 +64,7 @@ def read_value(cur: Cursor, closer: str | None = None) -> object:
     if cur.is_repairing:
         with contextlib.suppress(BrokenError):
             value, is_literal = read_lenient(cur)
-            cur.is_repaired = cur.is_repaired or is_literal
+            cur.is_repaired |= is_literal
             return value
         cur.pos = begin
     return read_json(cur, closer)
@@ -87,7 +78,7 @@ def read_lenient(cur: Cursor) -> tuple[object, bool]:
         return read_literal(cur, PYTHON), True
 
 
-def read_json(cur: Cursor, closer: str | None = None) -> object:
+def read_json(cur: Cursor, closer: str = "") -> object:
     """Move behind the JSON object or list that comes next, and return it. What JSON does not define is refused.
 
     Raises: `BrokenError`, which ends behind `closer` or where the text does when the JSON broke inside a string.
@@ -95,9 +86,9 @@ def read_json(cur: Cursor, closer: str | None = None) -> object:
     try:
         return try_json(cur)
     except BrokenError as error:
-        if not error.is_in_string:
-            raise
-        raise BrokenError(end_of_broken(cur, error.end, closer), error.message, is_in_string=True) from None
+        if error.is_in_string:
+            error.end = end_of_broken(cur, error.end, closer)
+        raise
 
 
 def try_json(cur: Cursor) -> object:
@@ -109,23 +100,22 @@ def try_json(cur: Cursor) -> object:
     return value
 
 
-def end_of_broken(cur: Cursor, start: int, closer: str | None) -> int:
-    """Return where a block ends that broke inside a string: after a `closer` that follows a bracket.
+def end_of_broken(cur: Cursor, start: int, closer: str) -> int:
+    """Return where a block ends that broke in a string: after a `closer` that follows a bracket.
 
     Without one, all that follows may be a part of the string.
     """
     at = cur.find(closer, start) if closer else -1
-    while closer and at >= 0 and not cur.text[max(at - _LOOK_BEHIND, start) : at].rstrip().endswith(("}", "]")):
+    while at >= 0 and not cur.text[max(at - _LOOK_BEHIND, start) : at].rstrip().endswith(("}", "]")):
         at = cur.find(closer, at + 1)
-    if closer and at >= 0:
+    if at >= 0:
         return at + len(closer)
-    if cur.is_open:
-        raise MoreError(closer)
+    cur.is_end(len(cur.text))
     return len(cur.text)
 
 
 def _decode(cur: Cursor, decoder: json.JSONDecoder) -> tuple[Any, int]:
-    """Decode a piece of the text, and a larger one where it is cut: the cost is that of what is read."""
+    """Decode a piece of the text, and a larger one where it is cut: the cost is of what is read."""
     pos, size = cur.pos, _WINDOW
     while True:
         window = cur.text[pos : pos + size]
@@ -162,7 +152,7 @@ def _is_in_string(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def depth_end(text: str, limit: int, most: int = MAX_DEPTH) -> int:
-    """Return the first place before `limit` where JSON text is nested in more than `most` brackets, or -1."""
+    """Return the first place before `limit` where JSON is in more than `most` brackets, or -1."""
     if text.count("{", 0, limit) + text.count("[", 0, limit) <= most:
         return -1
     depth = 0
@@ -188,17 +178,19 @@ _TOKEN: Final = re.compile(r"[\w.+-]*+")
 _LONGEST_NUMBER: Final = 400
 _WORD: Final = re.compile(r"[^\W\d][\w.-]*+")
 _BARE: Final = re.compile(r"[^,{}\[\]<>\n]*+")
-_ESCAPE: Final = re.compile(
-    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3})|(\r?\n)|(.))",
-    re.DOTALL,
-)
+_HEX: Final = r"(?<=x)[0-9a-fA-F]{2}|(?<=u)[0-9a-fA-F]{4}|(?<=U)00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}"
+_ESCAPE: Final = re.compile(rf"\\(?:([0-7]{{1,3}})|[xuU]({_HEX})|(\r?\n|.))", re.DOTALL)
 _BY_NAME: Final = re.compile(r"(?:[^\\]++|\\(?!N\{).)*\\N\{", re.DOTALL)
 _SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
-_PLAIN: Final = MappingProxyType(dict(zip("ntrabfv\\'\"/", "\n\t\r\a\b\f\v\\'\"/", strict=True)))
+_PLAIN: Final = MappingProxyType(
+    {"\n": "", "\r\n": "", **dict(zip("ntrabfv\\'\"/", "\n\t\r\a\b\f\v\\'\"/", strict=True))}
+)
 _CLOSERS: Final = MappingProxyType({"[": "]", "{": "}", "(": ")"})
 
 
+@cache
 def _string(quote: str) -> "re.Pattern[str]":
+    """Return the pattern of a string between two of `quote`, in which a backslash escapes."""
     first = re.escape(quote[0])
     if len(quote) == 1:
         return re.compile(rf"{first}([^{first}\\]*+(?:\\.[^{first}\\]*+)*){first}", re.DOTALL)
@@ -220,10 +212,6 @@ class Dialect:
     colons: tuple[str, ...] = (":",)
     has_sets: bool = False
     is_round: bool = False
-    strings: Mapping[str, "re.Pattern[str]"] = attrs.field(init=False, repr=False)
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "strings", {quote: _string(quote) for quote in self.quotes})
 
 
 PYTHON: Final = Dialect(has_sets=True)
@@ -231,7 +219,7 @@ PYTHON: Final = Dialect(has_sets=True)
 
 @attrs.define
 class _Open:
-    """A list, set or object that is being read; an object waits for a value while `key` is not None."""
+    """A list, set or object that is being read; an object with a `key` waits for its value."""
 
     value: Any
     closer: str
@@ -288,7 +276,7 @@ def _open(stack: Sequence[_Open], pos: int, char: str, *, is_object: bool) -> _O
 
 
 def _awaits_key(cur: Cursor, top: _Open, dialect: Dialect) -> bool:
-    """Return whether a key comes next; braces in which none comes first are taken for a set from now on."""
+    """Return whether a key comes next; braces in which none comes first hold a set."""
     if not isinstance(top.value, dict) or top.key is not None:
         return False
     if not dialect.has_sets or top.value:
@@ -323,7 +311,7 @@ def _put(cur: Cursor, top: _Open, value: object) -> None:
 
 
 def _is_cut(cur: Cursor) -> bool:
-    """Return whether the text ends before its brackets are closed, and they may be closed for it."""
+    """Return whether the text ends before its brackets are closed, and that may be mended."""
     return cur.is_repairing and cur.is_end(cur.pos)
 
 
@@ -373,36 +361,27 @@ def _read_quoted(cur: Cursor, dialect: Dialect) -> str | None:
     for mark in dialect.raw:
         if cur.has(mark):
             return cur.until(mark, "a string is not closed")
-    quote = next(filter(cur.at, dialect.strings), None)
+    quote = next(filter(cur.at, dialect.quotes), None)
     if quote is None:
         return None
-    found = dialect.strings[quote].match(cur.text, cur.pos)
+    found = _string(quote).match(cur.text, cur.pos)
     if found is None and cur.is_open:
         raise MoreError(quote)
     if found is None:
         raise BrokenError(cur.pos + len(quote), "a string is not closed")
     cur.pos = found.end()
     cur.require(_BY_NAME.match(found.group(1)) is None, "a character is written by its name")
-    return _unescape(found.group(1))
-
-
-def _unescape(text: str) -> str:
+    text = found.group(1)
     if "\\" not in text:
         return text
-    return _SURROGATES.sub(_pair, _ESCAPE.sub(_one, text))
+    return _SURROGATES.sub(
+        lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), _ESCAPE.sub(_one, text)
+    )
 
 
 def _one(found: "re.Match[str]") -> str:
     """Return the character an escape means; an unknown escape means itself."""
-    code = found.group(1) or found.group(2) or found.group(3)
-    if code:
-        return chr(int(code, 16))
-    if found.group(4):
-        return chr(int(found.group(4), 8))
-    if found.group(5):
-        return ""
-    return _PLAIN.get(found.group(6), found.group())
-
-
-def _pair(found: "re.Match[str]") -> str:
-    return found.group().encode("utf-16", "surrogatepass").decode("utf-16")
+    octal, code, other = found.groups()
+    if other:
+        return _PLAIN.get(other, found.group())
+    return chr(int(octal, 8)) if octal else chr(int(code, 16))

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.tables import for_each
 
-from permitry.messages.formats.cursor import LOOK_BACK, Block, BrokenError, Cursor, MoreError, unique
-from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.cursor import LOOK_BACK, Block, BrokenError, Cursor, MoreError, Tools, unique
 
 _LETTERS = re.compile(r"[a-z]*+")
 
@@ -115,8 +114,6 @@ def test_a_block_ends_behind_its_closer() -> None:
     "look",
     [
         lambda cur: cur.find("<end>", 0),
-        lambda cur: cur.find_before("<end>", ("<next>",), 0),
-        lambda cur: cur.search(re.compile("z"), 0),
         lambda cur: cur.at("abcd", 0),
         lambda cur: cur.blank_end(3),
         lambda cur: cur.run(_LETTERS, 0),
@@ -132,7 +129,7 @@ def test_an_open_text_is_not_judged_by_what_has_come(look: Callable[[Cursor], ob
 def test_a_whole_text_is_judged_by_what_it_is() -> None:
     """The same looks have an answer once nothing more comes."""
     cur = _cursor("abc")
-    assert (cur.find("<end>", 0), cur.find_before("<end>", ("<next>",), 0)) == (-1, (-1, -1))
+    assert cur.find("<end>", 0) == -1
     assert (cur.at("abcd", 0), cur.blank_end(3), cur.run(_LETTERS, 0), cur.is_end(3)) == (
         False,
         3,
@@ -149,7 +146,8 @@ def test_a_found_mark_is_found_again_from_another_place() -> None:
 
 def test_a_mark_counts_with_its_follower() -> None:
     """A value may hold its own closing mark."""
-    assert _cursor("a</v>b</v> <next>").find_before("</v>", ("<next>",), 0) == (6, 11)
+    cur = _cursor("a</v>b</v> <next>")
+    assert (cur.until_before("</v>", ("<next>",)), cur.pos) == ("a</v>b", 11)
 
 
 def test_the_look_back_goes_on_before_the_text() -> None:

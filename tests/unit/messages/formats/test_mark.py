@@ -4,7 +4,14 @@ import pytest
 from tests.tables import for_each
 
 from permitry.messages.formats.cursor import Block, BrokenError, Cursor, MoreError, Reader
-from permitry.messages.formats.mark import Mark, close_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
+from permitry.messages.formats.marks import (
+    Mark,
+    _close_thinking,
+    _foreign_bar,
+    _html_tag,
+    frame,
+    wrapper,
+)
 
 
 def _nothing(*_: object) -> None:
@@ -58,10 +65,10 @@ def test_the_plainest_readers() -> None:
 
     assert read(frame(is_shown=True, ends="x"), ">") == Block(2, content="<x", ends="x")
     assert read(frame(), ">") == Block(2)
-    assert read(close_thinking("</x>"), "</x>") == Block(2, until=("</x>",), is_thinking=True)
-    assert read(close_thinking("</x>"), ">") is read(read_nothing, ">") is None
-    assert read(html_tag("x"), " a>") == Block(5, content="<x a>", quotes="</x>")
-    assert read(html_tag("x"), "y>") is read(html_tag("x"), " a") is None
-    assert read(foreign_bar(r"\w*+", "call"), "other") is None
+    assert read(_close_thinking("</x>"), "</x>") == Block(2, until=("</x>",), is_thinking=True)
+    assert read(_close_thinking("</x>"), ">") is None
+    assert read(_html_tag("</x>"), " a>") == Block(5, content="<x a>", quotes="</x>")
+    assert read(_html_tag("</x>"), "y>") is read(_html_tag("</x>"), " a") is None
+    assert read(_foreign_bar(r"\w*+", "call"), "other") is None
     with pytest.raises(BrokenError, match="bars"):
-        read(foreign_bar(r"\w*+", "call"), "call")
+        read(_foreign_bar(r"\w*+", "call"), "call")

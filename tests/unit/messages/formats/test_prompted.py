@@ -6,7 +6,7 @@ from tests.parsing import calls, parsed, refused
 from tests.tables import for_each
 
 from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.prompted import Lead, is_closed, lead_of, line_of, next_line
+from permitry.messages.formats.prompted import lead_of, marks_of_lead, next_line
 
 
 def _scan(text: str, base: int = 0) -> Cursor:
@@ -18,8 +18,8 @@ def test_a_lead_is_what_comes_before_the_first_word(line: str, lead: str, marks:
     """Also when other lines come before it."""
     for text in (line, f"some\n{line}"):
         found = lead_of(_scan(text), text.index("x"))
-        assert found == Lead(lead)
-        assert found.marks == marks
+        assert found == lead
+        assert marks_of_lead(found) == marks
 
 
 @for_each("line", ["word x", "-x", "- - x", "1234. x"])
@@ -39,33 +39,31 @@ def test_a_line_that_began_too_far_back_has_no_lead() -> None:
 )
 def test_a_quotation_goes_on_in_quoted_lines(text: str, *, is_found: bool) -> None:
     """Not in a line without its mark, or with more of them."""
-    assert next_line(_scan(text), 0, Lead("> ")) == (text.index("x") if is_found else None)
+    assert next_line(_scan(text), 0, ">") == (text.index("x") if is_found else None)
 
 
 def test_an_item_goes_on_without_its_mark() -> None:
     """It may be indented only."""
-    assert next_line(_scan("\n  x"), 0, Lead("- ")) == 3
-    assert next_line(_scan("\n> x"), 0, Lead("- ")) is None
+    assert next_line(_scan("\n  x"), 0, "-") == 3
+    assert next_line(_scan("\n> x"), 0, "-") is None
 
 
 def test_without_marks_any_line_is_the_next_one() -> None:
     """There is nothing to compare."""
-    assert next_line(_scan("\n\n  > x"), 0, Lead("  ")) == 4
+    assert next_line(_scan("\n\n  > x"), 0, "") == 4
 
 
-@for_each(("text", "closed"), [("", True), (" \n", True), ("\n> y", True), ("\ny", False)])
-def test_a_quotation_is_closed_by_its_last_line(text: str, *, closed: bool) -> None:
+@for_each(("rest", "found"), [("", [("f", {"input": "x"})]), (" \n", [("f", {"input": "x"})]), ("\ny", [])])
+def test_a_list_is_closed_by_its_last_line(rest: str, found: object) -> None:
     """Or by the end of the text."""
-    assert is_closed(_scan(text), 0, Lead("> ")) is closed
+    assert calls(f"- Action: f\n- Action Input: x{rest}") == found
 
 
 def test_a_word_is_looked_for_at_the_begin_of_a_line() -> None:
-    """Behind any lead, and its letters stand for themselves."""
-    pattern = line_of("Action:", "End.")
-    found = pattern.search("End.\n> 1. End.")
-    assert found is not None
-    assert (found.start(), found[1]) == (4, "End.")
-    assert pattern.search("\nword Action:\nEndX") is None
+    """Behind any lead."""
+    for lead in ("", "> 1. "):
+        text = f"Action: f\nAction Input: a Observation: b\n{lead}Observation: c"
+        assert calls(text) == [("f", {"input": "a Observation: b"})]
 
 
 REACT = "Thought: hm\nAction: f\nAction Input: {}\n"

@@ -5,9 +5,8 @@ from typing import Any, Final
 from tests.parsing import calls, parsed
 from tests.tables import for_each
 
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.quoting import Found, Line, Lines, is_enclosed
-from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.cursor import Cursor, Tools
+from permitry.messages.formats.quoting import Found, Lines, is_enclosed
 
 INNER: Final = '{"name": "run", "arguments": {"command": "make clean"}}'
 CALL: Final = f"<tool_call>{INNER}</tool_call>"
@@ -157,7 +156,7 @@ def scan(text: str, tools: Any = None) -> Cursor:  # noqa: ANN401 -- any shape o
 
 def test_a_line_knows_how_it_begins() -> None:
     """However it comes in; only its first characters are kept."""
-    line = Line()
+    line = Lines()
     for piece in ("a\n -", " > b", "x" * 100):
         line.move(piece)
     assert (line.is_quoted, line.is_indented, len(line.head)) == (True, False, 40)
@@ -167,10 +166,10 @@ def test_a_line_knows_how_it_begins() -> None:
 
 def test_a_line_knows_whether_a_backtick_is_open() -> None:
     """The next line begins without."""
-    line = Line()
+    line = Lines()
     states = []
     for piece in ("a `b", " c", "` d", "`", "\n e"):
-        line.say(piece)
+        line.say(piece, 0)
         states.append(line.is_in_ticks)
     assert states == [True, True, False, True, False]
 
@@ -184,18 +183,9 @@ def test_a_block_may_be_enclosed(before: str, after: str, *, is_so: bool) -> Non
 def test_found_calls_say_what_is_content() -> None:
     """The block as it was written, once it is a quotation."""
     found = Found((), "as written", "around it", (0, 10))
-    assert found.said == "around it"
+    assert str(found) == "around it"
     found.is_quoted = True
-    assert found.said == "as written"
-
-
-def test_an_indented_block_is_compared_with_the_lines_around_it() -> None:
-    """One that is not indented tells of a quotation, before it or behind it."""
-    assert [Found((), "", "", (0, 0), flat_from=each).is_indented_before(0) for each in (None, 0, 1)] == [
-        False,
-        True,
-        False,
-    ]
+    assert str(found) == "as written"
 
 
 @for_each(

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from tests.tables import for_each
 
-from permitry.messages.formats.tools import Tools, declared
+from permitry.messages.formats.cursor import Tools, read_tool
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
@@ -23,14 +23,14 @@ SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 )
 def test_a_tool_is_read_as_each_provider_has_it(tool: object) -> None:
     """With its name and the schema of its arguments."""
-    assert declared(tool) == [("read", SCHEMA)]
+    assert read_tool(tool) == [("read", SCHEMA)]
     assert Tools([tool]).property("read", "path") == {"type": "string"}
 
 
 @for_each("tool", [None, 5, {}, {"name": 5}, {"function": "read"}, object()])
 def test_what_is_no_tool_is_passed_over(tool: object) -> None:
     """The others of the list are still known."""
-    assert declared(tool) == []
+    assert read_tool(tool) == []
     assert Tools([tool, "read"]).knows("read")
 
 
@@ -38,7 +38,7 @@ def test_what_is_no_tool_is_passed_over(tool: object) -> None:
 def test_without_tools_nothing_is_known(given: Iterable[object] | None) -> None:
     """Neither that a tool is declared nor that it is not."""
     tools = Tools(given)
-    assert (tools.is_given, tools.knows("read"), tools.schema("read")) == (False, None, {})
+    assert (tools.is_given, tools.knows("read"), tools.schemas) == (False, None, {})
     assert not tools.lacks("read", "path")
 
 
@@ -46,7 +46,7 @@ def test_a_name_alone_declares_no_arguments() -> None:
     """So none is missing among them."""
     tools = Tools(["read"])
     assert (tools.knows("read"), tools.knows("write")) == (True, False)
-    assert (tools.schema("read"), tools.property("read", "path"), tools.lacks("read", "path")) == (
+    assert (tools.schemas["read"], tools.property("read", "path"), tools.lacks("read", "path")) == (
         {},
         None,
         False,
@@ -57,7 +57,7 @@ def test_an_argument_may_be_missing_where_arguments_are_declared() -> None:
     """A mapping of names to schemas declares them as well."""
     tools = Tools({"read": SCHEMA, "odd": 5})
     assert (tools.lacks("read", "mode"), tools.lacks("read", "path")) == (True, False)
-    assert tools.schema("odd") == {}
+    assert tools.schemas["odd"] == {}
 
 
 def test_a_reference_is_followed_inside_of_the_schema() -> None:
