@@ -34,10 +34,10 @@ def test_a_project_reads_small_files_below_its_root(tmp_path: Path) -> None:
     small.touch()
     large.write_bytes(b" " * (256 * 1024 + 1))
     project = Origin("rules.toml", is_trusted=False, root=tmp_path)
-    assert out_of_bounds(small, project) is None
-    assert "is larger than" in str(out_of_bounds(large, project))
+    assert out_of_bounds(small, small, project) is None
+    assert "is larger than" in str(out_of_bounds(large, large, project))
     assert "lies outside the project" in str(out_of_bounds(tmp_path.parent / "x", project))
-    assert out_of_bounds(large, Origin("rules.toml")) is None
+    assert out_of_bounds(large, large, Origin("rules.toml")) is None
 
 
 def test_what_is_typed_looks_at_nothing_outside(tmp_path: Path) -> None:
