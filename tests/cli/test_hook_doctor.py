@@ -33,7 +33,7 @@ def test_a_hook_as_it_is_installed_is_well(capsys: Out) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:3] == ["host", "check", "result"]
     assert all(line.startswith("gemini") for line in lines[1:])
-    assert len([line for line in lines if "the call is blocked" in line]) == 6
+    assert len([line for line in lines if "the call is blocked" in line]) == 7
     assert any("gemini cannot ask" in line for line in lines)
 
 

@@ -164,10 +164,22 @@ def test_print_mode_says_that_no_one_is_there(host: RealHost, home: Path) -> Non
         (SLOW, ("--deadline", "1")),
         ("import nowhere; ", ()),
         ("import os; os.abort(); ", ()),
+        ("import os; os._exit(1); ", ()),
+        ("import os; os.kill(os.getpid(), 13); ", ()),
         ("", ("--no-such-option",)),
         ("", ("--rules", "/nowhere/rules.toml")),
     ],
-    ids=["rule crash", "killed", "slow rule", "cannot be imported", "cannot be started", "bad option", "no rules"],
+    ids=[
+        "rule crash",
+        "killed",
+        "slow rule",
+        "cannot be imported",
+        "cannot be started",
+        "no word",
+        "no pipe",
+        "bad option",
+        "no rules",
+    ],
 )
 def test_whatever_goes_wrong_nothing_runs(host: RealHost, home: Path, code: str, options: tuple[str, ...]) -> None:
     """Not even what would be good."""

@@ -33,6 +33,7 @@ _OWN = "These files belong to permitry"
 _MAIN = "; from permitry.cli.main import run_from_shell; run_from_shell()"
 _CHECK = "import permitry.guard.guard as g; g.Guard.check = lambda *_, **__: "
 _CRASH = "import os; os.abort()"
+_SILENT = "import os; os._exit(1)"
 _RAISE = f"{_CHECK}1 / 0{_MAIN}"
 _SLOW = f"import time; {_CHECK}time.sleep(60){_MAIN}"
 
@@ -103,6 +104,7 @@ def trials(host: Host, words: Sequence[str], folder: Path) -> Iterator[Finding]:
         ("garbage", words, "what?", {}),
         ("a rule that raises", [*words[:at], "-c", _RAISE, *hook], json.dumps(call), alone),
         ("a hook that crashes", [*words[:at], "-c", _CRASH, *hook], json.dumps(call), alone),
+        ("a hook that ends without a word", [*words[:at], "-c", _SILENT, *hook], json.dumps(call), alone),
         ("a rule that is slow", [*words[:at], "-c", _SLOW, *slow], json.dumps(call), alone),
     ):
         begin = time.monotonic()
@@ -136,8 +138,11 @@ def _run(
 
 
 def _is_blocked(host: Host, done: "subprocess.CompletedProcess[str]", denials: Sequence[str]) -> bool:
-    # The plugin throws for any other code; shells have made them 2 for all other hosts.
-    if done.returncode == _BLOCKED or (done.returncode and host.settings.text is not None):
+    # The plugin throws for any other code. For all other hosts shells have made it 2, which needs
+    # words to count.
+    if done.returncode and host.settings.text is not None:
+        return True
+    if done.returncode == _BLOCKED and done.stderr.strip():
         return True
     try:
         return done.returncode == 0 and _shape(json.loads(done.stdout)) in [

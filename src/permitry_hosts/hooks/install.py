@@ -36,11 +36,15 @@ __all__ = [
 
 _OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
 _OUR_WORDS = ("-I", "-m", "permitry", "hook")
-# A program that is killed, or cannot be started, has other exit codes, with which some hosts run the call.
-OR_BLOCK = " || exit 2"
+# A program that is killed, or cannot be started, has other exit codes, with which some hosts run
+# the call; some also do so with 2 where it comes without a word. The shell of a host may be any, so
+# that another one says it.
+OR_BLOCK = " || /bin/sh -c 'echo permitry did not permit this >&2; exit 2' || exit 2"
 """What blocks a call where the hook cannot even be started."""
 _OR_NOTHING = " || exit 0"
 """What is only reported is lost then; no message of the user is held up."""
+# The second one is that of hooks that were installed before, and an end of the first.
+_ENDS = (OR_BLOCK, " || exit 2", _OR_NOTHING)
 SPARE = 2
 """So many seconds longer than the hook may take, its client waits for the resident."""
 _ENV = "/usr/bin/env"
@@ -145,7 +149,7 @@ def installed(host: Host, path: Path) -> list[str] | None:
     data = parse_settings(path, text)
     hooks = data.get("hooks") if isinstance(data, dict) else None
     lines = [line for line in _texts(hooks) if _is_our_command(line, host.name)]
-    return _words_of(lines[0]) if lines else None
+    return shlex.split(_without_end(lines[0])) if lines else None
 
 
 def is_as_written(host: Host, path: Path, words: Sequence[str], seconds: float) -> bool:
@@ -185,8 +189,10 @@ def _line(words: Sequence[str]) -> str:
     return shlex.join(words) + OR_BLOCK
 
 
-def _words_of(line: str) -> list[str]:
-    return shlex.split(line.removesuffix(OR_BLOCK).removesuffix(_OR_NOTHING))
+def _without_end(line: str) -> str:
+    """Return a line of settings without what we write behind our command, if that is there."""
+    end = next((each for each in _ENDS if line.endswith(each)), "")
+    return line.removesuffix(end)
 
 
 def _all_entries(settings: Settings, words: Sequence[str], seconds: int) -> Mapping[str, Any]:
@@ -248,7 +254,7 @@ def _is_ours(entry: object, host: str) -> bool:
 
 def _is_our_command(text: str, host: str) -> bool:
     """Return whether a text is a command as we write it, and not one of the user that runs the hook as well."""
-    line = text.removesuffix(OR_BLOCK if text.endswith(OR_BLOCK) else _OR_NOTHING)
+    line = _without_end(text)
     try:
         words = shlex.split(line)
     except ValueError:

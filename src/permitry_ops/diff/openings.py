@@ -10,6 +10,7 @@ from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolSelector
 from permitry.core.decision import Verdict
+from permitry.core.template import Template
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.diff.budgets import exhaust, spend
 from permitry_ops.diff.deadline import OutOfTimeError
@@ -181,12 +182,18 @@ def _of_templates(old: Side, new: Side) -> Iterator[Opening]:
     for name, later in sorted(new.rules.templates.items()):
         earlier = old.rules.templates.get(name)
         if earlier != later:
-            place, known = f"[template.{name}]", () if earlier is None else earlier.allowed_tools
-            way = _calls_of([tool for tool in later.allowed_tools if tool not in known])
+            place, known = f"[template.{name}]", () if earlier is None else _tools_of(earlier)
+            way = _calls_of([tool for tool in _tools_of(later) if tool not in known])
             # One that is not there yet permits nothing.
             active = {"template": {"name": name, "allow_tools": []} if earlier is None else name}
             opening = Opening(place, "is another", "", way, unsolved=(f"`{place}`",), context=active)
             yield attrs.evolve(opening, meaning=repr((earlier, later)))
+
+
+def _tools_of(template: Template) -> tuple[str, ...]:
+    """Return what a template allows, and what those allow that it extends."""
+    inherited = (name for each in template.extends for name in _tools_of(each))
+    return (*template.allowed_tools, *inherited)
 
 
 def _of_labels(old: Side, new: Side) -> Iterator[Opening]:

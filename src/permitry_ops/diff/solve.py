@@ -12,9 +12,11 @@ from permitry.conditions.attended import AttendedCondition
 from permitry.conditions.label import LabelCondition
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.repaired import RepairedCondition
+from permitry.conditions.server import ServerCondition
 from permitry.conditions.template import TemplateCondition
 from permitry.conditions.text import TextCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.conditions.traits import TraitsCondition
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import CallError
 from permitry_ops.diff import regions, values
@@ -22,10 +24,7 @@ from permitry_ops.diff.actions import BY_ACCESS, Actions, Unsolved
 from permitry_ops.diff.contexts import PATCHES, Patch, argument_at, merge, where_seen
 from permitry_ops.diff.deadline import check_time
 from permitry_ops.diff.doubts import doubts, doubts_of_names, shells_apart
-from permitry_ops.diff.language import (
-    TooLargeError,
-    shortest,
-)
+from permitry_ops.diff.language import TooLargeError, shortest
 from permitry_ops.diff.regex import UnreadError
 from permitry_ops.diff.side import Line, Side
 from permitry_ops.diff.ways import Literal, Patterns, Way
@@ -40,6 +39,10 @@ _SOLVED = frozenset(
     {AgentCondition, AttendedCondition, LabelCondition, ModeCondition, RepairedCondition, TemplateCondition}
 )
 """The conditions on the context of which every kind of value is tried."""
+_OF_TOOLS = (ServerCondition, TraitsCondition)
+"""The conditions that the tool alone decides; there may be others than those that are tried."""
+_ELSEWHERE = (tuple, ArgumentCondition, ToolsCondition, SourceCondition, *_OF_TOOLS)
+"""The parts that are about tools or arguments, and not about the context."""
 
 
 @attrs.frozen
@@ -75,6 +78,9 @@ class Solver:
         `is_restriction`: it is looked for what a restriction no longer restricts.
         """
         unsolved = Unsolved()
+        for each in way:
+            if isinstance(each.part, _OF_TOOLS):
+                unsolved.add(f"`{each.name}`")
         tools = {tool: self.new.tool(tool) or self.old.tool(tool) for tool in self._tools(way, unsolved)}
         for doubt in doubts_of_names(way):
             unsolved.add(doubt)
@@ -112,18 +118,17 @@ class Solver:
 
     def _tools(self, way: Way, unsolved: Unsolved) -> Iterator[str]:
         """Yield names of tools that the selectors of a way select, natural ones first."""
-        literals = [each for each in way if _selectors(each)]
+        literals = [each for each in way if _selectors(each) or isinstance(each.part, _OF_TOOLS)]
+        is_named = any(each.is_wanted for each in literals)
         likely = self._select(literals, (*self._likely(way), *self._own_tools))
-        if likely and not any(each.is_wanted for each in literals):
+        if likely and not is_named:
             # Another tool of which something is known is decided as one of these.
             yield from likely
             return
-        named = () if any(each.is_wanted for each in literals) else ("tool",)
-        pool = (*self._names_in(literals), *likely, *named, *self._own_tools, "tool")
-        if any(each.pattern is None for some in literals for each in _selectors(some)):
-            pool = (*pool, *WELL_KNOWN)
+        pool = self._names_in(literals) if is_named else iter(["tool"])
+        pool = itertools.chain(pool, likely, self._own_tools, ["tool"], WELL_KNOWN if _has_traits(literals) else ())
         fitting = self._select(literals, pool) or self._select(literals, self._make_names(literals, unsolved))
-        if named and any(isinstance(each.part, Patterns) for each in way):
+        if not is_named and any(isinstance(each.part, Patterns) for each in way):
             # Those that do such things are all among the ones that must not be called.
             unsolved.add("`tools`")
         if not fitting and any(each.text in _UNSURE for some in literals for each in _selectors(some)):
@@ -137,10 +142,8 @@ class Solver:
     def _names_in(self, literals: Sequence[Literal]) -> Iterator[str]:
         """Yield a name for each selector that gives one, or a pattern of names."""
         for each in literals:
-            for selector in _selectors(each) if each.is_wanted else ():
-                if selector.pattern is not None:
-                    yield selector.text.replace("*", "").replace("?", "x")
-                    yield selector.text.replace("*", "x").replace("?", "x")
+            texts = _patterns_of_names(each) if each.is_wanted else ()
+            yield from (text.replace("*", star).replace("?", "x") for text in texts for star in ("", "x"))
 
     def _likely(self, way: Way) -> Iterator[str]:
         """Yield the tools whose calls do what patterns of the way are about."""
@@ -157,8 +160,11 @@ class Solver:
     def _make_names(self, literals: Sequence[Literal], unsolved: Unsolved) -> Iterator[str]:
         """Yield a name that the selectors select; none where there is none, or where these are traits."""
         try:
-            wanted = [regions.tools_language(_selectors(each)) for each in literals if each.is_wanted]
-            refused = [regions.tools_language(_selectors(each)) for each in literals if not each.is_wanted]
+            languages = [
+                (each.is_wanted, regions.tools_language(some)) for each in literals if (some := _selectors(each))
+            ]
+            wanted = [language for is_wanted, language in languages if is_wanted]
+            refused = [language for is_wanted, language in languages if not is_wanted]
             found = shortest([regions.TOOLS, *wanted], refused) or shortest([regions.NAMES, *wanted], refused)
         except UnreadError:
             return
@@ -173,7 +179,7 @@ class Solver:
         """Return parts of lines that make the conditions on the context true or false as is needed."""
         by_kind: dict[type, list[Literal]] = {}
         for each in literals:
-            if not isinstance(each.part, tuple | ArgumentCondition | ToolsCondition | SourceCondition):
+            if not isinstance(each.part, _ELSEWHERE):
                 by_kind.setdefault(type(each.part), []).append(each)
         found: list[list[Patch]] = []
         for kind, some in by_kind.items():
@@ -233,3 +239,18 @@ def _call_of(tool: str) -> Line:
 def _selectors(literal: Literal) -> tuple[ToolSelector, ...]:
     part = literal.part
     return part if isinstance(part, tuple) else part.selectors if isinstance(part, ToolsCondition) else ()
+
+
+def _patterns_of_names(literal: Literal) -> Iterator[str]:
+    """Yield the patterns of names of tools, or those of all tools of a server."""
+    if isinstance(literal.part, ServerCondition):
+        yield from (f"mcp:{pattern.text}/tool" for pattern in literal.part.servers)
+    yield from (selector.text for selector in _selectors(literal) if selector.pattern is not None)
+
+
+def _has_traits(literals: Iterable[Literal]) -> bool:
+    """Return whether some look at what a tool is declared to be, or at its server."""
+    return any(
+        isinstance(each.part, _OF_TOOLS) or any(selector.pattern is None for selector in _selectors(each))
+        for each in literals
+    )

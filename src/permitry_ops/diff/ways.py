@@ -20,7 +20,7 @@ from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.diff.deadline import check_time
 from permitry_ops.diff.narrower import is_narrower
-from permitry_ops.diff.within import is_within
+from permitry_ops.diff.within import is_within, selects_all
 
 __all__ = [
     "Literal",
@@ -174,8 +174,9 @@ def _split(rule: ConfiguredRule, miss: Way | None) -> Iterator[ConfiguredRule]:
     part = None if miss is None or len(miss) > 1 or miss[0].is_wanted else miss[0].part
     scope = rule.scope
     if isinstance(part, tuple) and scope.selectors:
+        is_permission = rule.effect is Verdict.ALLOW
         for selector in scope.selectors:
-            if selector not in part:
+            if not any(selects_all(each, selector, is_permission=is_permission) for each in part):
                 yield attrs.evolve(rule, scope=attrs.evolve(scope, selectors=(selector,)))
         return
     kinds = _kinds_of(rule)
@@ -229,7 +230,14 @@ def are_contrary(way: Sequence[Literal]) -> bool:
 
 
 def _is_narrower(one: tuple[Part, Match], other: tuple[Part, Match]) -> bool:
-    return one[1] is other[1] and is_narrower(one[0], other[0])
+    return one[1] is other[1] and (_has_fewer(one[0], other[0]) or is_narrower(one[0], other[0]))
+
+
+def _has_fewer(one: Part, other: Part) -> bool:
+    """Return whether both are patterns, and the one has only some of those of the other."""
+    if not (isinstance(one, Patterns) and isinstance(other, Patterns)):
+        return False
+    return set(one.each) <= set(other.each) and attrs.evolve(one, each=other.each) == other
 
 
 def _parts_of(conditions: Conditions) -> list[Part]:

@@ -1,9 +1,28 @@
-"""That one command pattern is within another: what it matches, the other matches as well."""
+"""That a pattern of commands, or of names of tools, matches nothing that another one does not."""
 
 from permitry.conditions._argv import Token
 from permitry.conditions.command import ArgvPattern
+from permitry.conditions.tools import ToolSelector
+from permitry.core.pattern import Pattern
 
-__all__ = ["is_within"]
+__all__ = ["is_within", "selects_all"]
+
+
+def selects_all(wider: ToolSelector, narrower: ToolSelector, *, is_permission: bool) -> bool:
+    """Return whether one selector selects every call that another one does."""
+    if wider == narrower or wider.text == "*":
+        return True
+    if wider.pattern is None or narrower.pattern is None:
+        return False
+    if is_permission:
+        return _has_names(wider.text, narrower.text)
+    forms = (*narrower.pattern.forms, narrower.text)
+    return all(any(_has_names(other, form) for other in (*wider.pattern.forms, wider.text)) for form in forms)
+
+
+def _has_names(wider: str, narrower: str) -> bool:
+    """Return whether a pattern fits another one as it is written, and so all names that one fits."""
+    return wider == narrower or ("?" not in wider and Pattern(wider).matches(narrower))
 
 
 def is_within(narrower: object, wider: object) -> bool:

@@ -76,6 +76,7 @@ CHECKS = [
     "garbage",
     "a rule that raises",
     "a hook that crashes",
+    "a hook that ends without a word",
     "a rule that is slow",
 ]
 
@@ -101,6 +102,13 @@ def test_a_hook_that_lets_calls_run_is_found(host: str, home: Path) -> None:
     assert not any(each.is_well for each in trials(host_named(host), silent, home))
     allowing = ["/bin/sh", "-c", """cat >/dev/null; echo '{"permission": "allow"}'""", "-m", "permitry", "hook", host]
     assert not any(each.is_well for each in trials(host_named(host), allowing, home))
+
+
+def test_an_exit_code_without_a_word_blocks_no_call(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codex and Gemini CLI run the call then."""
+    monkeypatch.setattr("permitry_hosts.hooks.doctor.OR_BLOCK", " || exit 2")
+    words = ["/bin/sh", "-c", "cat >/dev/null; exit 2", "-m", "permitry", "hook", "codex"]
+    assert not any(each.is_well for each in trials(host_named("codex"), words, home))
 
 
 def test_a_hook_that_hangs_is_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

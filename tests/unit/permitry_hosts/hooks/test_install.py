@@ -13,7 +13,7 @@ from permitry.errors import PermitryError
 from permitry_hosts.hooks import client
 from permitry_hosts.hooks.host import Settings
 from permitry_hosts.hooks.hosts import HOSTS, host_named
-from permitry_hosts.hooks.install import Change, change, hook_command, installed, is_as_written
+from permitry_hosts.hooks.install import OR_BLOCK, Change, change, hook_command, installed, is_as_written
 from permitry_hosts.hooks.places import LONGEST_PATH, place
 from permitry_hosts.hooks.switches import check_switches
 
@@ -115,10 +115,51 @@ def test_a_program_can_be_run(tmp_path: Path) -> None:
     assert (tmp_path / "PreToolUse").stat().st_mode & 0o111
 
 
-def test_a_hook_that_cannot_be_started_blocks(tmp_path: Path) -> None:
-    """In hosts that look at the exit code alone, too."""
-    text = _change("codex", tmp_path / "hooks.json").after
-    assert json.loads(text)["hooks"]["PreToolUse"][0]["hooks"][0]["command"].endswith("permitry hook codex || exit 2")
+def _lines(host: str, path: Path, words: list[str]) -> list[str]:
+    """Return the lines by which a host asks before a call, as install writes them."""
+    hooks = json.loads(change(host_named(host), path, words).after)["hooks"]
+    entries = [hooks[event][0] for event in host_named(host).settings.entries("x", 1)]
+    hooks = [each for entry in entries for each in entry.get("hooks", [entry])]
+    return [each.get("command") or each["bash"] for each in hooks]
+
+
+@for_each("host", MERGED)
+@for_each("fault", ["exit 1", "exit 2", "exit 127", "kill -9 $$", "kill -13 $$", "exec /no/such/program"])
+@for_each("shell", ["/bin/sh", "bash"])
+def test_a_hook_that_ends_without_an_answer_blocks(host: str, fault: str, shell: str, tmp_path: Path) -> None:
+    """With words: at exit code 2 alone, Codex and Gemini CLI run the call."""
+    for line in _lines(host, tmp_path / "settings.json", ["/bin/sh", "-c", fault]):
+        done = subprocess.run([shell, "-c", line], input="{}", capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "permitry did not permit this" in done.stderr
+        assert not done.stdout
+
+
+@for_each("host", MERGED)
+def test_a_hook_that_answers_is_left_alone(host: str, tmp_path: Path) -> None:
+    """Nothing is added to what it says."""
+    for line in _lines(host, tmp_path / "settings.json", ["/bin/sh", "-c", "cat"]):
+        done = subprocess.run(["/bin/sh", "-c", line], input="{}", capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "{}", "")
+
+
+@for_each("host", MERGED)
+def test_an_older_hook_is_found_and_replaced(host: str, tmp_path: Path) -> None:
+    """Its line said nothing when it failed; until it is installed again it is not as it should be."""
+    path, known = tmp_path / "settings.json", host_named(host)
+    words, patience = hook_command(host, ["--grant"], 22), 20 + known.settings.spare
+    now = change(known, path, words, patience).after
+    older = now.replace(OR_BLOCK, " || exit 2")
+    assert older != now
+    path.write_text(older)
+    assert installed(known, path) == words
+    assert not is_as_written(known, path, words, 20)
+    change(known, path, words, patience).carry_out()
+    assert path.read_text() == now
+    assert is_as_written(known, path, words, 20)
+    path.write_text(older)
+    _removal(host, path).carry_out()
+    assert not path.exists()
 
 
 @every_host
@@ -267,6 +308,9 @@ def test_other_values_of_these_switches_are_fine(settings: object, tmp_path: Pat
         "echo -I -m permitry hook claude-code || exit 2",
         "/usr/bin/env python -I -m permitry hook claude-code || exit 2",
         f"/usr/bin/env {shlex.join(FIXED)} /opt/python -I -m permitry hook codex || exit 2",
+        f"/usr/bin/env {shlex.join(FIXED)} /opt/python -I -m permitry hook codex{OR_BLOCK}",
+        f"/usr/bin/env {shlex.join(FIXED)} /opt/python -I -m permitry hook claude-code || exit 2{OR_BLOCK}",
+        f"/usr/bin/env {shlex.join(FIXED)} log python -I -m permitry hook claude-code{OR_BLOCK}",
         f"/usr/bin/env {shlex.join(FIXED)} log python -I -m permitry hook claude-code || exit 2",
         f"/usr/bin/env {shlex.join(FIXED)} python -I -S",
         f"/usr/bin/env {shlex.join(FIXED)} python -I -S x.py s 1 python -I -m permitry hook claude-code || exit 2",

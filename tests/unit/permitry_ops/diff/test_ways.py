@@ -55,6 +55,16 @@ def test_a_pattern_within_another_one_is_no_way_of_a_restriction() -> None:
         assert len(list(differences(two, one))) == most
 
 
+def test_a_restriction_with_fewer_exceptions_lets_nothing_more_through() -> None:
+    """Where only patterns are left out; of another access, they are about something else."""
+    rules = [
+        rule_of('effect = "block"', 'when.path = ["src/**"]', f"unless = {{ path = {paths} }}")
+        for paths in ('["src/a", "src/b"]', '["src/a"]', '["src/a"], access = "read"')
+    ]
+    found = [[bool(list(differences(one, two))) for two in rules] for one in rules]
+    assert found == [[False, False, True], [True, False, True], [True, True, False]]
+
+
 def test_what_certainly_holds_holds_for_a_restriction_too() -> None:
     """So it cannot be missing for one; the other way round it can."""
     (sure, *_), (unsure, *_) = (

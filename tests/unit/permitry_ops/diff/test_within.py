@@ -10,12 +10,14 @@ from tests.tables import for_each
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
+from permitry.conditions.tools import ToolSelector
 from permitry.config.catalogue import list_shipped
 from permitry.config.load import load_rules
 from permitry.core.action import Run
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry_ops.diff.within import is_within
+from permitry.core.names import readings
+from permitry_ops.diff.within import is_within, selects_all
 
 DISGUISES = Path(__file__).parents[3] / "disguises.txt"
 ORDINARY = Path(__file__).parents[3] / "golden" / "ordinary_commands.jsonl"
@@ -89,3 +91,60 @@ def test_what_is_within_matches_no_command_that_the_other_does_not() -> None:
                     for each in (narrower, wider)
                 )
                 assert other >= min(found, Match.ALIKE), text
+
+
+@for_each(
+    ("wider", "narrower", "of_permission"),
+    [
+        ("*", "@shell", True),
+        ("send_*", "send_mail", True),
+        ("send*", "send_*", True),
+        ("*pay*", "mcp:*/pay_*", True),
+        ("mcp:bank/*", "mcp:bank/pay", True),
+        ("send_?", "send_?", True),
+        ("Send-Mail", "send_mail", False),
+    ],
+)
+def test_a_selector_selects_all_that_a_narrower_one_does(wider: str, narrower: str, *, of_permission: bool) -> None:
+    """A permission compares names as they are written."""
+    both = ToolSelector(wider), ToolSelector(narrower)
+    assert selects_all(*both, is_permission=False)
+    assert selects_all(*both, is_permission=True) is of_permission
+
+
+@for_each(
+    ("wider", "narrower"),
+    [
+        ("send_*", "send*"),
+        ("send_?", "send_*"),
+        ("@shell", "run_shell"),
+        ("*_a", "a_*"),
+        ("mcp:a/*", "mcp:b/x"),
+        ("pay", "*"),
+    ],
+)
+def test_what_is_no_part_of_a_selector_is_not_taken_for_one(wider: str, narrower: str) -> None:
+    """Nor is anything that only a trait of a tool could tell."""
+    assert not any(
+        selects_all(ToolSelector(wider), ToolSelector(narrower), is_permission=each) for each in (True, False)
+    )
+
+
+def test_what_a_narrower_selector_selects_the_wider_one_does() -> None:
+    """Of all selectors of the shipped sets, and names written in several ways."""
+    words = dict.fromkeys(
+        selector
+        for rule in load_rules(list_shipped()).rules
+        for selector in rule.scope.selectors
+        if selector.pattern is not None
+    )
+    names = [each.text.replace("*", star).replace("?", "q") for each in words for star in ("", "x", "_x")]
+    names += [name.removeprefix("mcp:").replace("/", "__").upper() for name in names]
+    calls = [(name, frozenset({name}) | readings(name)) for name in dict.fromkeys(names) if name]
+    met = {
+        each: {name for name, read in calls if each.pattern is not None and each.pattern.may_mean(read)}
+        for each in words
+    }
+    pairs = [both for both in itertools.permutations(words, 2) if selects_all(*both, is_permission=False)]
+    assert len(pairs) > 10
+    assert [both for both in pairs if not met[both[1]] <= met[both[0]]] == []
