@@ -69,8 +69,9 @@ def test_versions_without_rules_are_named(place: Place) -> None:
 def test_an_argument_of_a_call_is_no_version(place: Place) -> None:
     """Whatever its name is."""
     place.store.append(body(6, arguments={"policy_version": "v9", "event": "policy"}))
+    place.store.append(body(7, arguments={"policy_version": "v8"}))
     uses = PolicyUses()
-    assert (place.store.verify((), uses), uses.unkept) == (6, [])
+    assert (place.store.verify((), uses), uses.unkept) == (7, [])
 
 
 def test_what_is_pruned_takes_its_rules_along(place: Place) -> None:
@@ -83,6 +84,9 @@ def test_what_is_pruned_takes_its_rules_along(place: Place) -> None:
     assert [(each.version, each.at, each.files) for each in place.store.policies()] == [("v2", "2026-11-01", FILES)]
     uses = PolicyUses()
     assert (place.store.verify((), uses), uses.unkept) == (3, [])
+    place.store.append(json.dumps({"at": "2026-12-04", "event": "decided", "policy_version": "v2"}))
+    place.store.prune("2026-12-03", json.dumps({"at": "2026-12-05", "event": "pruned"}))
+    assert [(each.version, each.at) for each in place.store.policies()] == [("v2", "2026-11-01")]
 
 
 def test_texts_go_with_the_last_policy_that_has_them(place: Place) -> None:
