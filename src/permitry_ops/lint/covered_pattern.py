@@ -56,7 +56,7 @@ def _compare(patterns: Sequence[Any], covers: Callable[[Any, Any], bool]) -> Ite
         yield from ((inner, outer) for outer in itertools.islice(wider, 1))
 
 
-def _covers_spellings(outer: Any, inner: Any) -> bool:  # noqa: ANN401 -- patterns of commands
+def _covers_spellings(outer: object, inner: object) -> bool:
     """Return whether one is about each command that the other is about, in whatever spelling."""
     return is_within(inner, outer)
 
