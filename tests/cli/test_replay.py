@@ -173,7 +173,9 @@ def test_a_record_is_replayed(
     _, out, _ = cli("replay", record, "--rules", "permitry:coding-agent", "--workspace", workspace, "--json")
     same = json.loads(out)
     assert (same["verdicts"], same["changes"]) == ({"confirm": 1, "allow": 1}, [])
-    assert [(each["calls"], each["first"]) for each in same["unjudged"]] == [(1, f"{record_name(record)}:8")]
+    # A store has the record of the rules as well.
+    number = 9 if name == "audit.db" else 8
+    assert [(each["calls"], each["first"]) for each in same["unjudged"]] == [(1, f"{record_name(record)}:{number}")]
     _, out, _ = cli("replay", record, "--rules", "permitry:read-only", "--workspace", workspace)
     assert "confirm  block  write_file  block-writes      1" in out
     assert "its arguments were recorded without secrets" in out

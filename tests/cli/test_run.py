@@ -223,7 +223,8 @@ def test_a_record_in_postgresql_is_named_without_its_user(
     assert err.endswith(f"recorded in {shown}\n")
     assert "hunter2" not in out + err
     _, records, _ = cli("audit", "query", "--record", address, "--json")
-    assert [json.loads(line)["event"] for line in records.splitlines()] == ["session", "decided", "started", "finished"]
+    events = [json.loads(line)["event"] for line in records.splitlines()]
+    assert events == ["policy", "session", "decided", "started", "finished"]
     assert "hunter2" not in records
 
 
@@ -563,7 +564,7 @@ def test_the_record_has_a_place_of_its_own(cli: Callable[..., Outcome], guarding
     path = home / "permitry" / "permitry.db"
     assert path.stat().st_mode & 0o777 == 0o600
     events = [each["event"] for each in records_at(path, RecordFilter())]
-    assert events == ["session", "decided", "started", "finished"]
+    assert events == ["policy", "session", "decided", "started", "finished"]
 
 
 def test_a_record_is_appended_to(cli: Callable[..., Outcome], alone: list[str], recorded: Recorded) -> None:

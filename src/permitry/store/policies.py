@@ -221,9 +221,9 @@ def _read_policy(event: Mapping[str, Any], texts: Mapping[str, str]) -> KeptPoli
         version=event["policy_version"],
         at=event.get("since", event["at"]),
         files=tuple(_read_file(each, texts) for each in event["files"]),
-        code_rules=tuple(event["code_rules"]),
-        lists=tuple(event["lists"]),
-        is_whole=event["whole"],
+        code_rules=tuple(event.get("code_rules", ())),
+        lists=tuple(event.get("lists", ())),
+        is_whole=event.get("whole", True),
     )
 
 

@@ -36,8 +36,7 @@ def test_a_project_reads_small_files_below_its_root(tmp_path: Path) -> None:
     project = Origin("rules.toml", is_trusted=False, root=tmp_path)
     assert out_of_bounds(small, small, project) is None
     assert "is larger than" in str(out_of_bounds(large, large, project))
-    outside = tmp_path.parent / "x"
-    assert "lies outside the project" in str(out_of_bounds(outside, outside, project))
+    assert "lies outside the project" in str(out_of_bounds(tmp_path / "x", tmp_path.parent / "x", project))
     assert out_of_bounds(large, large, Origin("rules.toml")) is None
 
 
