@@ -150,7 +150,9 @@ def test_an_auditor_who_may_only_read_can_verify(store: PostgresStore, url: str)
     with psycopg.connect(url, autocommit=True) as server:
         server.execute(f"CREATE ROLE {role} LOGIN".encode())
         server.execute(f"GRANT USAGE ON SCHEMA permitry TO {role}".encode())
-        server.execute(f"GRANT SELECT ON permitry.record, permitry.chain, permitry.version TO {role}".encode())
+        server.execute(
+            f"GRANT SELECT ON permitry.record, permitry.chain, permitry.version, permitry.policy, permitry.rule_file TO {role}".encode()
+        )
     auditor = PostgresStore(url.replace("postgres@", f"{role}@"))
     assert auditor.verify() == auditor.head.number == len(list(auditor.records())) == 5
     with pytest.raises(StoreError, match="permission denied"):
