@@ -147,10 +147,11 @@ def test_the_disk_is_waited_for_where_the_server_does_not(url: str) -> None:
 def test_an_auditor_who_may_only_read_can_verify(store: PostgresStore, url: str) -> None:
     """And can neither write, nor see the calls of open questions."""
     role = f"auditor_{store.name.rpartition('=')[2]}"
+    tables = ", ".join(f"permitry.{name}" for name in ("record", "chain", "version", "policy", "rule_file"))
     with psycopg.connect(url, autocommit=True) as server:
         server.execute(f"CREATE ROLE {role} LOGIN".encode())
         server.execute(f"GRANT USAGE ON SCHEMA permitry TO {role}".encode())
-        server.execute(f"GRANT SELECT ON permitry.record, permitry.chain, permitry.version TO {role}".encode())
+        server.execute(f"GRANT SELECT ON {tables} TO {role}".encode())
     auditor = PostgresStore(url.replace("postgres@", f"{role}@"))
     assert auditor.verify() == auditor.head.number == len(list(auditor.records())) == 5
     with pytest.raises(StoreError, match="permission denied"):
