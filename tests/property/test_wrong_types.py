@@ -15,6 +15,8 @@ from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole, ToolSpec
 
+_HARMLESS = frozenset({ArgumentRole.TEXT, ArgumentRole.GLOB})
+"""What they say restricts nothing by itself."""
 _PATCH = "*** Begin Patch\n*** Delete File: /secret/a\n*** End Patch\n"
 _COMMAND = 'when.command = ["git push *"]'
 _PATH = 'when.path = ["/secret/**"]'
@@ -97,7 +99,7 @@ def _wrong(value: str) -> st.SearchStrategy[object]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("role", [role for role in ArgumentRole if role is not ArgumentRole.TEXT])
+@pytest.mark.parametrize("role", [role for role in ArgumentRole if role not in _HARMLESS])
 @given(data=st.data())
 def test_a_wrong_type_allows_nothing_that_was_blocked(role: ArgumentRole, data: st.DataObject) -> None:
     """For every role, and for every way to name the argument."""

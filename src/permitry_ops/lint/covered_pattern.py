@@ -59,6 +59,12 @@ def _compare(patterns: Sequence[Any], covers: Callable[[Any, Any], bool]) -> Ite
 
 @functools.lru_cache(maxsize=16_384)
 def _covers_folder(outer: PathPattern, inner: PathPattern) -> bool:
-    """Return whether one is about each path that the other is about; `x/**` is about `x` as well."""
+    """Return whether one is about each path that the other is about; `x/**` is about `x` as well.
+
+    Who writes both a folder and all below it says what is meant. Where a home is, only the machine knows.
+    """
     folder = outer.text.removesuffix("/**")
+    is_elsewhere = inner.text.startswith("~") and not outer.text.startswith(("~", "/**/"))
+    if folder == inner.text or is_elsewhere:
+        return False
     return covers_path(outer, inner) or (folder not in ("", outer.text) and covers_path(PathPattern(folder), inner))

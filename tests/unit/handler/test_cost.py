@@ -20,7 +20,7 @@ from permitry.guard.outcome import Pending
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 
-_MOST = 259
+_MOST = 267
 _FORGETTING = 13
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
@@ -34,6 +34,8 @@ From 238: what comes of a tool is asked of one object, `Tools`.
 From 259: a call goes down a line of stages, each of which gives the next one a case.
 From 260: what a call leaves behind, and whether its record waits for a disk, is asked in one function each.
 Down to 259: what is asked of every call is kept in slots, not in cached properties, whose first look takes longest.
+From 267: a recorder is asked whether it keeps rules; calls of one digest are counted in the table of digests alone, and
+a queue is made for a call that waits for none, which took a spare one, as less code does both.
 """
 
 
