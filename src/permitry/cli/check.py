@@ -18,7 +18,7 @@ from permitry.core.rule import Request
 from permitry.core.spec import Specs
 from permitry.core.texts import one_line
 from permitry.errors import CallError
-from permitry.guard.open_questions import value_lines
+from permitry.guard.value_lines import value_lines
 
 __all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid", "records_used"]
 

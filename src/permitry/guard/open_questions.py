@@ -2,31 +2,27 @@
 
 import contextlib
 import logging
-import re
 from typing import TypeAlias
 
 import attrs
 
 from permitry.channels.request import ToolConfirmationRequest, effect_lines
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.core.action import Run
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
 from permitry.core.result import ToolResult
-from permitry.core.rule import Request
 from permitry.errors import FullLedgerError, LedgerError
 from permitry.guard.case import Case, Parts, asker_of
 from permitry.guard.journal import not_recorded, record
 from permitry.guard.ledger import PendingConfirmation
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
+from permitry.guard.value_lines import value_lines
 
 __all__ = [
     "claim", "close", "decline", "give_no_answer", "interrupt", "is_open", "keep", "look_again", "open_question",
-    "value_lines",
 ]  # fmt: skip
 
 _LOG = logging.getLogger("permitry.questions")
-_EXPANSION = re.compile(r"\$\(|`")
 _Question: TypeAlias = PendingConfirmation | Pending
 
 
@@ -51,19 +47,6 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
             parts.ledger.claim(question.pending_id)
         return not_recorded(case)
     return Pending(question.pending_id, call, decision, request)
-
-
-def value_lines(request: Request) -> tuple[str, ...]:
-    """Return what expansions in a command become, as far as that is known, in phrases for a human."""
-    is_shell = request.tool is not None and request.tool.is_shell
-    if not is_shell or not _EXPANSION.search(request.call.canonical):
-        # To read what a call would do takes longest.
-        return ()
-    lines: list[str] = []
-    for action in request.actions.certain:
-        if isinstance(action, Run):
-            lines += (f"`{written}` is now `{value}`" for written, value in action.values)
-    return tuple(dict.fromkeys(lines))
 
 
 def _others(case: Case, parts: Parts) -> tuple[Decision, ...]:

@@ -7,7 +7,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
 from permitry.guard.case import Parts
-from permitry.guard.open_questions import value_lines
+from permitry.guard.value_lines import value_lines
 from permitry.undo.first import NOTHING_KEEPS, Asked, decide_unkept
 
 __all__ = ["explain", "preview", "values_in"]
