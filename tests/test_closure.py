@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 5_965),
-    ("with rules, conditions, actions and rule files", DECIDING, 31_220),
-    ("Guard", ("permitry.guard.guard",), 35_160),
-    ("ToolHandler", ("permitry.handler",), 37_970),
+    ("what decides", (POLICY,), 5_770),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_940),
+    ("Guard", ("permitry.guard.guard",), 34_800),
+    ("ToolHandler", ("permitry.handler",), 37_560),
 ]
 
 
