@@ -51,3 +51,12 @@ def test_a_glob_that_is_found_must_fit_as_well() -> None:
     globs.close()
     assert globs.find("a-b-c") == {1, 2}
     assert globs.find("a-c") == set()
+
+
+def test_a_glob_is_found_wherever_it_is_filed() -> None:
+    """Both places of the last one are taken, and neither is emptier."""
+    globs = Globs()
+    for number, text in enumerate(("ab*", "*cd", "ab*cd")):
+        globs.add(text, number)
+    globs.close()
+    assert [globs.find(name) for name in ("abxcd", "ab", "xcd", "abcde")] == [{0, 1, 2}, {0}, {1}, {0}]
