@@ -23,6 +23,7 @@ __all__ = [
     "agent_in",
     "call_key",
     "command_hook",
+    "content_of",
     "decision_about",
     "event_output",
     "hook_entries",
@@ -114,6 +115,17 @@ def decision_about(effect: Effect, event: Event) -> Reply:
 def event_output(event: Event, **output: object) -> Reply:
     """Return an answer to an event as Claude Code and Codex read it."""
     return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
+
+
+def content_of(event: Event, payload: Mapping[str, Any]) -> object:
+    """Return what the model is shown of a call that ran without an error; None for all else.
+
+    As Gemini CLI and those made from it report results.
+    """
+    response = payload.get("tool_response")
+    if event.kind is Kind.AFTER and isinstance(response, Mapping) and not response.get("error"):
+        return returned(response.get("llmContent"))
+    return None
 
 
 def command_hook(command: str, seconds: int, **more: object) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.claude_like import hook_entries, quiet_hook, read_event, sample_call
+from permitry_hosts.hooks.claude_like import content_of, hook_entries, quiet_hook, read_event, sample_call
 from permitry_hosts.hooks.host import (
     PATIENT,
     Effect,
@@ -23,7 +23,6 @@ from permitry_hosts.hooks.host import (
     Verb,
     arguments_in,
     optional,
-    returned,
     text_in,
 )
 
@@ -41,16 +40,8 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     if event.kind is Kind.PROMPT:
         return event
     server, tool = _tool(payload)
-    return attrs.evolve(
-        event, tool=tool, server=server, arguments=arguments_in(payload, "tool_input"), result=_result(event, payload)
-    )
-
-
-def _result(event: Event, payload: Mapping[str, Any]) -> object:
-    response = payload.get("tool_response")
-    if event.kind is Kind.AFTER and isinstance(response, Mapping) and not response.get("error"):
-        return returned(response.get("llmContent"))
-    return None
+    arguments, result = arguments_in(payload, "tool_input"), content_of(event, payload)
+    return attrs.evolve(event, tool=tool, server=server, arguments=arguments, result=result)
 
 
 def _tool(payload: Mapping[str, Any]) -> tuple[str | None, str]:

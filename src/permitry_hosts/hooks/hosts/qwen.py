@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from permitry_hosts.hooks.claude_like import (
+    content_of,
     hook_entries,
     quiet_hook,
     read_call,
@@ -28,7 +29,6 @@ from permitry_hosts.hooks.host import (
     Reply,
     Settings,
     Verb,
-    returned,
 )
 
 __all__ = ["HOST"]
@@ -47,14 +47,7 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     event = read_event(payload, _KINDS, environ.get("QWEN_PROJECT_DIR"), turn="prompt_id")
     if event.kind is Kind.PROMPT:
         return event
-    return attrs.evolve(read_call(event, payload), result=_result(event, payload))
-
-
-def _result(event: Event, payload: Mapping[str, Any]) -> object:
-    response = payload.get("tool_response")
-    if event.kind is Kind.AFTER and isinstance(response, Mapping):
-        return returned(response.get("llmContent"))
-    return None
+    return attrs.evolve(read_call(event, payload), result=content_of(event, payload))
 
 
 def _write(effect: Effect, event: Event) -> Reply:

@@ -276,6 +276,7 @@ def test_a_joined_name_may_be_that_of_another_server(begun: Begun, host: str, to
         ("claude-code", {"tool_response": {"content": [], "isError": True}}),
         ("gemini", {"tool_response": {"llmContent": "eve@example.com", "error": {"message": "x"}}}),
         ("gemini", {"tool_response": None}),
+        ("qwen", {"tool_response": {"llmContent": "eve@example.com", "error": {"message": "x"}}}),
         ("copilot", {"toolResult": {"resultType": "failure", "textResultForLlm": '{"mail": "eve@example.com"}'}}),
     ],
 )
