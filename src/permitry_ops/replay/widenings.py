@@ -74,8 +74,8 @@ class Called(Tally):
 
     def of(self, way: Finding) -> Calls:
         """Return the calls that take a way."""
-        places = [id(each) for each in self.ways]
-        return self._by_way[places.index(id(way))]
+        every = zip(self.ways, self._by_way, strict=True)
+        return next(calls for each, calls in every if each is way)
 
     def summarize(self) -> dict[str, Any]:
         """Return what was found of all ways together, as a JSON object."""
