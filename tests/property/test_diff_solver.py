@@ -150,9 +150,9 @@ def ask_diff(before: str, after: str) -> str:
 
 
 def compare(seed: int, tries: int) -> Counter[tuple[str, str]]:
-    """Return how often `diff` and Z3 told what of random changes; they never contradict each other."""
+    """Return how often `diff` and Z3 said what of random changes; they never contradict each other."""
     pick = random.Random(seed)  # noqa: S311 -- no secret
-    told: Counter[tuple[str, str]] = Counter()
+    answers: Counter[tuple[str, str]] = Counter()
     for _ in range(tries):
         rules = [make_rule(pick, number, about_arguments) for number in range(pick.randint(2, 6))]
         others = changed(pick, rules, about_arguments)
@@ -161,15 +161,15 @@ def compare(seed: int, tries: int) -> Counter[tuple[str, str]]:
         opinion = ask_z3(verdict(rules, blocks=blocks[0]), verdict(others, blocks=blocks[1]))
         both = ask_diff(*texts), opinion
         assert both not in {("wider", "none"), ("none", "wider")}, "\n# and then\n".join((str(both), *texts))
-        told[both] += 1
-    return told
+        answers[both] += 1
+    return answers
 
 
 @pytest.mark.skipif(Z3 is None, reason="needs the program z3")
 def test_another_solver_agrees() -> None:
     """It knows most answers, and contradicts none."""
-    told = compare(1, 60)
-    assert sum(number for (_, opinion), number in told.items() if opinion == "not known") <= 6
+    answers = compare(1, 60)
+    assert sum(number for (_, opinion), number in answers.items() if opinion == "not known") <= 6
 
 
 @pytest.mark.large
