@@ -1,10 +1,11 @@
 """Counts in bounded memory: of very many keys, and of calls by their times."""
 
+import itertools
 import math
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterable
 
 import attrs
 
@@ -52,6 +53,8 @@ class Tally:
     _room: int = attrs.field(default=attrs.Factory(lambda self: 4 * self.exact, takes_self=True))
     # By the order in which they were last seen.
     _seen: "OrderedDict[str, float]" = attrs.field(factory=OrderedDict)
+    # Whether those that were seen later have later times.
+    _is_ordered: bool = True
     # Targets that were forgotten, and when the latest of them was seen.
     _lost: int = 0
     _lost_at: float = -math.inf
@@ -65,7 +68,12 @@ class Tally:
             # A call at no known time counts for ever.
             at = math.inf
         for target in targets:
-            self._see(target, at)
+            self._is_ordered &= at >= next(reversed(self._seen.values()), at)
+            self._seen[target] = max(at, self._seen.get(target, at))
+            self._seen.move_to_end(target)
+        while len(self._seen) > self.most:
+            self._lost += 1
+            self._lost_at = max(self._lost_at, self._seen.popitem(last=False)[1])
 
     def calls_since(self, since: float) -> int:
         """Return how many calls came after `since`."""
@@ -74,13 +82,18 @@ class Tally:
 
     def targets_since(self, since: float, others: Collection[str]) -> int:
         """Return how many targets were seen after `since`, or are among `others`."""
-        later = {target for target, at in self._seen.items() if at > since}
-        return len(later.union(others)) + self._lost * (self._lost_at > since)
+        count = sum(self._seen.get(target, -math.inf) <= since for target in others)
+        if since == -math.inf:
+            return count + self._lost + len(self._seen)
+        later: Iterable[float] = reversed(self._seen.values())
+        if self._is_ordered:
+            later = itertools.takewhile(since.__lt__, later)
+        return count + self._lost * (self._lost_at > since) + sum(at > since for at in later)
 
     def _add_time(self, at: float) -> None:
         times, until = self._times, self._until
         place = bisect_right(times, at)
-        until.insert(place, until[place - 1] if place else 0)
+        until.insert(place, self.calls - self.calls_since(at))
         times.insert(place, at)
         for later in range(place, len(until)):
             until[later] += 1
@@ -102,10 +115,3 @@ class Tally:
         self._times = array("d", (self._times[place] for place in kept))
         self._until = array("Q", (self._until[place] for place in kept))
         self._room = 3 * len(kept) // 2 + 2 * self.exact
-
-    def _see(self, target: str, at: float) -> None:
-        self._seen[target] = max(at, self._seen.get(target, at))
-        self._seen.move_to_end(target)
-        if len(self._seen) > self.most:
-            self._lost += 1
-            self._lost_at = max(self._lost_at, self._seen.popitem(last=False)[1])

@@ -30,7 +30,6 @@ def add_rules(policy: Policy, added: Iterable[AnyRule | RuleSource], flows: Iter
         declared = {**source.tools, **declared}
         if hasattr(reader, "with_records") and hasattr(source, "records"):
             reader = reader.with_records(source.records)
-    files = [getattr(each, "source_files", ()) for each in (policy, *sources)]
     # max keeps the first of equals: the policy itself.
     stricter = max((policy, *sources), key=operator.attrgetter("unmatched"))
     return {
@@ -40,7 +39,7 @@ def add_rules(policy: Policy, added: Iterable[AnyRule | RuleSource], flows: Iter
         "reader": reader,
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
-        "source_files": sum(files, ()),
+        "source_files": sum((getattr(each, "source_files", ()) for each in (policy, *sources)), ()),
     }
 
 

@@ -254,8 +254,7 @@ class ActionFacts:
     def _with_operands(self) -> tuple[Action, ...]:
         """`_actions`, and what operands of programs name; that takes longer to read."""
         runs = (action.operands for action in self._actions if isinstance(action, Run))
-        named = (each for some in runs for each in (*some.touches, *some.connects, *some.guessed))
-        return (*self._actions, *named)
+        return (*self._actions, *(each for some in runs for each in (*some.touches, *some.connects, *some.guessed)))
 
     def _commands(self) -> Iterator[tuple[Word, ...]]:
         for action in self._actions:

@@ -21,6 +21,7 @@ Whose: TypeAlias = tuple[str, Literal["session", "agent", "tool"], str]
 
 _LONGEST_TARGET = 256
 _ENDLESS = 1 << 62
+_LETTERS_OF_DIGEST = 16
 _NO_CALLS = Tally(exact=1, most=1)
 
 
@@ -109,7 +110,7 @@ class Log:
             self.length += 1
             self.kept.append(ran)
             self._weight += len(ran.targets)
-            self.is_full = not self.repeated.add(_brief(ran.digest)) or self.is_full
+            self.is_full = not self.repeated.add(ran.digest[:_LETTERS_OF_DIGEST]) or self.is_full
             for rule in ran.rules:
                 self._charge(rule, ran)
             while len(self.kept) > self.bounds.calls or self._weight > 10 * self.bounds.calls:
@@ -174,7 +175,7 @@ class History:
         log = self._log
         with log.lock:
             later = sum(ran.digest == digest for ran in self._later())
-            every = log.repeated.count(_brief(digest))
+            every = log.repeated.count(digest[:_LETTERS_OF_DIGEST])
             if log.is_full and not every:
                 raise UnevaluableError("so many calls ran that it is not known how often this one did")
             return every - later
@@ -245,8 +246,3 @@ def _short(target: str) -> str:
     if len(target) <= _LONGEST_TARGET:
         return target
     return f"sha256:{hashlib.sha256(target.encode(errors='surrogatepass')).hexdigest()}"
-
-
-def _brief(digest: str) -> str:
-    """Return the first 64 bits of the digest of a call."""
-    return digest[:16]

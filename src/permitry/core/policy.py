@@ -138,8 +138,7 @@ class AuthorizationPolicy:
         return f"<{type(self).__name__}: rules={len(self.rules)}, files={len(sources - {''})}, version={self.version}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        names = [field.name for field in attrs.fields(AuthorizationPolicy) if field.init]
-        fields = {name: getattr(self, name) for name in names}
+        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthorizationPolicy) if field.init}
         fields["declared"] = dict(self.declared)
         return functools.partial(AuthorizationPolicy, **fields), ()
 

@@ -48,9 +48,9 @@ class ArgumentRole(enum.Enum):
     TEXT = "text"
 
 
-# What is typed into a program may be a command as well; without it, the call of such a tool only looks.
 # Left out of the digest where they are false.
 _FLAGS = ("applies_patches", "requires_approval")
+# What is typed into a program may be a command as well; without it, the call of such a tool only looks.
 _SHELL_ROLES = frozenset(
     {
         ArgumentRole.COMMAND,

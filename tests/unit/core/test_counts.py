@@ -88,3 +88,14 @@ def test_a_target_counts_once() -> None:
     account.add(2.0, {"a"})
     assert account.targets_since(0.0, {"a", "b"}) == 2
     assert account.targets_since(-math.inf, {"a", "b"}) == 2
+
+
+def test_a_count_is_the_same_where_a_clock_went_back() -> None:
+    """The search from the last target ends early only where times have grown."""
+    account = Tally(exact=8, most=1_000)
+    for at in range(1_000):
+        account.add(float(at), {f"t{at}"})
+    counts = [account.targets_since(since, {"new", "t995"}) for since in (-math.inf, 990.0)]
+    account.add(5.0, {"late"})
+    assert counts == [1_001, 10]
+    assert [account.targets_since(since, ()) for since in (-math.inf, 990.0, 4.0)] == [1_001, 9, 996]
